@@ -93,6 +93,10 @@ class StepResult(Columns):
         return self.step + 1
 
 
+TOTALS = tuple(one.name for one in fields(Columns) if one.metadata)
+"""Kinds of which a run holds what the last step does."""
+
+
 def over_repetitions(parts: Sequence[Any]) -> Any:  # noqa: ANN401 - as deep as what is given
     """Return one array of what each repetition gave, inside mappings entry by entry."""
     if isinstance(parts[0], Mapping):
@@ -115,7 +119,7 @@ def over_steps(steps: Sequence[StepResult], *, keep: bool) -> Arrays:
     for one in fields(Columns):
         for rule in getattr(steps[0], one.name):
             found = [getattr(step, one.name)[rule] for step in steps]
-            arrays[one.name, rule] = found[-1] if one.metadata else np.stack(found, axis=1)
+            arrays[one.name, rule] = found[-1] if one.name in TOTALS else np.stack(found, axis=1)
     return arrays
 
 

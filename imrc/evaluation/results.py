@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from imrc._checks import check_choice
 from imrc._types import Floats
-from imrc.baselines import method_title
-from imrc.evaluation.columns import Columns, LagTable, StepResult, arrays_of, columns_of, over_steps
+from imrc.baselines import method_class, method_title
+from imrc.core.rules_log import STORED_TASKS
+from imrc.evaluation.columns import TABLES, TOTALS, Columns, LagTable, StepResult, arrays_of, columns_of, over_steps
 from imrc.evaluation.measures import MeasureName, balanced_error, calibration_error, log_loss, measures_of_errors
 from imrc.evaluation.scenarios import HEADLINES, SCENARIOS, HeadlineKind, Scenario, ScenarioName, planned
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Difference, Headline, paired_differences, with_error
-from imrc.evaluation.splits import held_out
+from imrc.evaluation.splits import held_out, rare_class
 from imrc.tasks import TaskSequence
 from imrc.wording import RULES, capital, in_columns
 
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FORMAT = 3
+
+
+def _holds_fewer_steps(settings: RunSettings, compared: Sequence[str]) -> bool:
+    """Whether rules of these settings are the same with fewer backward steps, but for those that are not learnt."""
+    learner = settings.learner
+    stored = learner.instances == "own" if learner.loss == "0-1" else settings.b < STORED_TASKS
+    return stored and not any("b" in method_class(name).shared_settings for name in compared)
 
 
 class _Dense(UserDict[str, Any]):
@@ -177,6 +185,46 @@ class RunResult(Columns):
 
         kept = {key: values for key, values in arrays_of(self).items() if belongs(*key)}
         return replace(self, settings=settings, **columns_of(kept))
+
+    def answering(self, settings: RunSettings, sequence: TaskSequence) -> RunResult | None:
+        """Return the result of other settings on the tasks of this run; None if this one does not hold it.
+
+        Held are fewer repetitions and methods, the first k tasks, and fewer backward steps where a rule does not depend
+        on how many there are. All is equal to the last bit; what a shorter run would count over its last test samples
+        (calibration, `by_class`) is left out, and numbers kept with fewer backward steps are NaN.
+        """
+        mine, b = self.settings, settings.b
+        others = {"k": None, "repetitions": 1, "methods": ("imrc",), "scenario": "continual"}
+        if (
+            mine.key(b=b, **others) != settings.key(**others)
+            or "multi_task" in (mine.scenario, settings.scenario)
+            or not (b == mine.b or (b < mine.b and _holds_fewer_steps(mine, settings.compared)))
+            or not {*settings.methods} <= {*mine.methods}
+            or settings.repetitions > mine.repetitions
+            or sequence.head(self.n_tasks).fingerprint != self.fingerprint
+            or (settings.k or len(sequence)) > self.n_tasks
+        ):
+            return None
+        head, part = settings.fit_to(sequence), self.part(settings)
+        rare, many, k = rare_class(head), settings.repetitions, len(head)
+        if self.rare_class != ("" if rare is None else head.class_names[rare]):
+            return None
+        arrays = {}
+        for (kind, name), values in arrays_of(part).items():
+            if kind in TOTALS and (k < self.n_tasks or (b < mine.b and name == "forward_backward")):
+                continue
+            if kind in ("time_s", "test_samples"):
+                arrays[kind, name] = values[:k]
+                continue
+            kept = values[:many] if kind in TOTALS else values[:many, :k]
+            if kind in TABLES:
+                kept = kept[:, :, : min(k, settings.reach(k) + 1 if name == "forward_backward" else k)]
+                kept = np.where(np.add.outer(np.arange(k), np.arange(kept.shape[2])) < k, kept, np.nan)
+            if (kind, name) == ("state_sizes", "imrc") and b < mine.b:
+                kept = np.full_like(kept, np.nan)
+            arrays[kind, name] = kept
+        held = columns_of(arrays)
+        return replace(part, fingerprint=head.fingerprint, labels=head.labels, **held)
 
     @property
     def has_before(self) -> bool:

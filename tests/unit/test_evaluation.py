@@ -2,13 +2,24 @@
 
 import json
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import imrc
-from imrc.evaluation import LagTable, RunResult, RunSettings, draw_task, iter_run, join_repetitions, largest_n
+from imrc.evaluation import (
+    LagTable,
+    RunResult,
+    RunSettings,
+    draw_task,
+    iter_run,
+    join_repetitions,
+    largest_n,
+    run_references,
+)
 from imrc.evaluation.columns import arrays_of
+from imrc.evaluation.decision import apart, with_references
 from imrc.evaluation.run import MappedRows, run_all
 from imrc.evaluation.splits import held_out, repetition_seeds, task_seed
 from imrc.features import FeatureSpec
@@ -281,3 +292,40 @@ def test_repetitions_that_do_not_belong_together_are_refused(sequence, result):
         join_repetitions([result, other], RunSettings(repetitions=6))
     with pytest.raises(ValueError, match="only is empty"):
         next(iter_run(sequence, RunSettings(n=8), only=[]))
+
+
+@pytest.mark.parametrize("preset", ["recommended", "paper"])
+def test_a_run_answers_for_fewer_steps_repetitions_tasks_and_methods(preset):
+    sequence = imrc.datasets.load("random_walk", tasks=6, samples=60)
+    most = RunSettings(n=5, b=4, repetitions=3, preset=preset, methods=("imrc", "pooled", "majority"))
+    whole = run_all(sequence, most)
+    for change in ({"b": 2}, {"repetitions": 2}, {"k": 4}, {"k": 3, "b": 1, "methods": ("imrc",)}):
+        wanted = replace(most, **change)
+        held, run = whole.answering(wanted, sequence), run_all(sequence, wanted)
+        assert (held.settings, held.fingerprint, held.labels) == (run.settings, run.fingerprint, run.labels)
+        for rule in run.rules:
+            for kind in imrc.evaluation.HEADLINES:
+                np.testing.assert_array_equal(held.judged(rule, kind), run.judged(rule, kind))
+            np.testing.assert_array_equal(held.errors[rule], run.errors[rule])
+        for name in ("risks", "ess", "before", "before_risk", "choices"):
+            for rule, values in getattr(run, name).items():
+                np.testing.assert_array_equal(getattr(held, name)[rule], values)
+    more = ({"b": 5}, {"repetitions": 4}, {"n": 6}, {"scenario": "multi_task"}, {"methods": ("logistic_seen",)})
+    assert [whole.answering(replace(most, **one), sequence) for one in more] == [None] * 5
+    assert whole.answering(most, sequence.head(5)) is None
+    depends = replace(most, preset="recommended", overrides=(("loss", "0-1"),))
+    assert run_all(sequence.head(2), depends).answering(replace(depends, b=1), sequence.head(2)) is None
+
+
+@pytest.mark.parametrize("options", [{}, {"loss": "0-1"}, {"b": 6}, {"preset": "paper"}, {"scenario": "multi_task"}])
+def test_references_are_the_same_beside_a_run_and_alone(options):
+    sequence, settings = (
+        imrc.datasets.load("random_walk", tasks=8),
+        RunSettings.of("a test", n=5, repetitions=2, **options),
+    )
+    mine, references = apart(run_all(sequence, with_references(settings)), settings)
+    for held, run in ((mine, run_all(sequence, settings)), (references, run_references(sequence, settings))):
+        assert (held.settings, list(held.error_tables)) == (run.settings, list(run.error_tables))
+        for name in ("errors", "before", "state_sizes"):
+            for rule, values in getattr(run, name).items():
+                np.testing.assert_array_equal(getattr(held, name)[rule], values)
