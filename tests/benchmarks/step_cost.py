@@ -1,4 +1,4 @@
-"""Cost of one step: linear in b, flat in k; memory O((b + k) m). Ratios are within one run.
+"""How the processor time of a step grows with n, k, b, classes and features, as slopes on log axes.
 
     python -m tests.benchmarks.step_cost
     python -m tests.benchmarks.step_cost --tasks 100000
@@ -6,67 +6,56 @@
 The second learns very many small tasks: does a step stay as fast? It writes ``results/many_tasks.csv``.
 """
 
-import pickle
 import resource
 import time
 
 import numpy as np
 
 from imrc.core.learner import Learner
-from imrc.core.settings import IMRCSettings, resolve_settings
+from imrc.core.settings import resolve_settings
+from imrc.evaluation._threads import single_thread
 from imrc.paper.measure import versions
 from imrc.solvers import warm_up
 from imrc.solvers.api import with_intercept
 from tests.benchmarks.common import parser, write
 
-N, D, REPEATS = 10, 64, 5
+N = 10
 Y = np.arange(N) % 2
+USUAL = {"n": 10, "k": 20, "b": 3, "C": 2, "D": 64}
+VARIED = {
+    "n": (20, 40, 80, 160),
+    "k": (20, 80, 320),
+    "b": (2, 4, 8, 16),
+    "C": (2, 5, 10, 40),
+    "D": (64, 256, 1024, 2048),
+}
+LAST = 5
 
 
-def task(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return one mapped task of N samples and D features."""
-    return with_intercept(generator.normal(size=(N, D))), Y
-
-
-def step_times(b: int, steps: int) -> np.ndarray:
-    """Return seconds per step; minimum over repeats, because other programs only ever add time."""
-    best = np.full(steps, np.inf)
-    for repeat in range(REPEATS):
-        generator = np.random.default_rng(repeat)
-        learner = Learner(IMRCSettings(b=b), 2, rules=("forward", "forward_backward"))
-        for k in range(steps):
-            X1, y = task(generator)
-            started = time.perf_counter()
-            learner.step(X1, y)
-            best[k] = min(best[k], time.perf_counter() - started)
-    return best
-
-
-def state_size(b: int, k: int) -> int:
-    """Return the bytes of a learner's state after k tasks, pickled."""
-    generator = np.random.default_rng(0)
-    learner = Learner(IMRCSettings(b=b, max_iter=1), 2)
-    for _ in range(k):
-        learner.step(*task(generator))
-    return len(pickle.dumps(learner))
+def step_ms(preset: str, n: int, k: int, b: int, C: int, D: int) -> float:
+    """Return milliseconds of the last steps of k, the fastest: other programs only ever add time."""
+    generator, spent = np.random.default_rng(0), []
+    learner, y = Learner(resolve_settings(preset, b=b), C), np.arange(max(n, C)) % C
+    centre = generator.normal(size=(C, D))
+    for step in range(k):
+        centre = centre + 0.1 * generator.normal(size=centre.shape)
+        X1 = with_intercept(centre[y] + generator.normal(size=(len(y), D)))
+        started = time.thread_time()
+        learner.step(X1, y)
+        if step >= k - LAST:
+            spent.append(1000 * (time.thread_time() - started))
+    return min(spent)
 
 
 def costs() -> None:
-    """Print the tables of one step."""
-    print(
-        "Time of a step against b (k = 60..79, ratio to b = 0)\n\n| b | ratio | (ratio - 1) / b |\n| --- | --- | --- |"
-    )
-    base = np.median(step_times(0, 80)[60:])
-    for b in (1, 2, 4, 8, 16, 32):
-        ratio = np.median(step_times(b, 80)[60:]) / base
-        print(f"| {b} | {ratio:.2f} | {(ratio - 1) / b:.2f} |")
-    times = step_times(3, 800)
-    print("\nTime of a step against k (b = 3, ratio to steps 20..39)\n\n| steps | ratio |\n| --- | --- |")
-    for low, high in ((20, 40), (100, 120), (380, 400), (780, 800)):
-        print(f"| {low}..{high - 1} | {np.median(times[low:high]) / np.median(times[20:40]):.2f} |")
-    print("\nMemory of the learner (bytes of its state, pickled)\n\n| b | k = 50 | k = 400 |\n| --- | --- | --- |")
-    for b in (0, 3, 12):
-        print(f"| {b} | {state_size(b, 50):,} | {state_size(b, 400):,} |")
+    """Print milliseconds for the values of each, and the slope between the last two."""
+    print("| preset | with | milliseconds a step | last slope |\n| --- | --- | --- | ---: |")
+    for preset in ("recommended", "paper"):
+        for name, values in VARIED.items():
+            ms = [step_ms(preset, **{**USUAL, name: value}) for value in values]
+            slope = np.log(ms[-1] / ms[-2]) / np.log(values[-1] / values[-2])
+            told = ", ".join(f"{value}: {one:.1f}" for value, one in zip(values, ms, strict=True))
+            print(f"| {preset} | {name} | {told} | {slope:.1f} |", flush=True)
 
 
 def many(tasks: int, features: int = 6, seed: int = 0) -> None:
@@ -95,5 +84,5 @@ if __name__ == "__main__":
     if given.tasks:
         many(given.tasks)
     else:
-        step_times(1, 3)
-        costs()
+        with single_thread():
+            costs()
