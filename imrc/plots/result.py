@@ -211,10 +211,10 @@ def error_heatmaps(
         # In the subtitle: a horizontal colour bar leaves no room for the name of its unit.
         title=TITLES[quantity],
         subtitle=f"colour: {html.escape(unit)}",
-        height=410 if tasks <= 30 else 560,
+        height=384 if tasks <= 30 else 540,
         legend=False,
-        above=86,
-        below=104,
+        above=72,
+        below=98,
         **colour_axis(scale, low, high, {**BAR_BELOW, "len": 0.6, "tickformat": ".2f", "nticks": 6}),
         shapes=[marked_row(marked, number) for number in range(1, len(tables) + 1)] if marked else [],
         clickmode="event+select",

@@ -20,9 +20,10 @@ headline = st.container()
 box.scenario_switch()
 left, right = st.columns([3, 2], gap="medium")
 with left:
+    chart = st.container()
+with right:
     if not lands:
         box.what_a_task_is(sequence)
-    chart = st.container()
 drawn: dict[str, Any] = {}
 
 
@@ -40,8 +41,9 @@ if report is None:
 drawn.get("sentence", headline).markdown(f"{level} {report.decision.sentence}")
 with chart:
     box.strategies(report, over=drawn.get("chart", (st, st)))
+with left:
+    exporting.buttons(report, choice, sequence)
 with right:
     box.what_to_do(report)
-    exporting.buttons(report, choice, sequence)
 views.show(report, sequence)
 views.for_experts(report, sequence)

@@ -42,13 +42,13 @@ def repeated_by(choice: Choice) -> dict[str, str]:
 
 def buttons(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
     """Offer what a visitor takes away of a run: Model, Score a file, Report, Link, Code."""
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="xsmall"):
         made = _model(found, choice, sequence)
         _score(made, choice, sequence.name)
         _report(found, choice, sequence)
-        with st.popover("Link", icon=":material/link:", help="The address of this view, with all its settings."):
+        with st.popover("Link", help="The address of this view, with all its settings."):
             st.code(f"{st.context.url}?{urlencode(st.query_params.to_dict())}".rstrip("?"), wrap_lines=True)
-        with st.popover("Code", icon=":material/code:", help="What repeats this run in Python or in a terminal."):
+        with st.popover("Code", help="What repeats this run in Python or in a terminal."):
             for (name, text), language in zip(repeated_by(choice).items(), ("python", "bash"), strict=True):
                 st.caption(name)
                 st.code(text, language=language, wrap_lines=True)

@@ -239,27 +239,6 @@ def test_settings_of_a_phone_open_by_name(new_page, server):
         expect(page.locator("h1").first).to_be_in_viewport()
 
 
-@pytest.mark.parametrize("busy_after_ms", [None, 0, 30])
-def test_a_click_on_copy_is_answered_even_by_a_page_that_is_busy(new_page, server, busy_after_ms):
-    page = new_page()
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.goto(f"{server}/{QUERY}")
-    page.get_by_role("button", name="Code").click()
-    button = page.get_by_role("button", name="Copy as command")
-    expect(button).to_be_visible()
-    page.evaluate(
-        """after => after !== null && document.addEventListener("click", () => setTimeout(() => {
-            const began = performance.now();
-            while (performance.now() - began < 3000);
-        }, after), { once: true })""",
-        busy_after_ms,
-    )
-    button.click()
-    expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()").startswith("imrc run random_walk")
-    expect(button).to_be_visible()
-
-
 def test_a_very_long_sequence_opens_with_its_first_tasks_and_offers_the_rest(app, real_data, monkeypatch):
     if not datasets.status("covertype").loadable:
         pytest.skip("all of Covertype is not on this computer")

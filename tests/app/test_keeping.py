@@ -3,13 +3,10 @@
 import threading
 import time
 
-import numpy as np
-import pandas as pd
 import pytest
 
-import imrc
 from pages.shell import keeping
-from pages.shell.keeping import Kept, Store, size_in_memory
+from pages.shell.keeping import Kept, Store
 
 
 def sized(limit: int) -> Store[str, str]:
@@ -31,25 +28,6 @@ def test_the_least_recently_used_go_first():
     store.put("f", "f" * 200)
     assert store.get("d") is None
     assert held(store) == ["c", "f"]
-
-
-def test_many_threads_keep_count():
-    store: Store[int, str] = Store(Kept(500), "texts", len)
-
-    def use(number: int) -> None:
-        for i in range(300):
-            key = (number * i) % 20
-            store.put(key, "x" * (10 + key))
-            kept = store.get(key)
-            assert kept is None or len(kept) == 10 + key
-
-    threads = [threading.Thread(target=use, args=(number,)) for number in range(1, 7)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    kept = [value for key in range(20) if (value := store.get(key)) is not None]
-    assert 0 < sum(map(len, kept)) <= 500
 
 
 def test_several_who_ask_at_once_get_one_value_made_once():
@@ -79,22 +57,6 @@ def test_a_failure_is_not_kept_and_blocks_nobody():
         with pytest.raises(RuntimeError, match="no"):
             store.get_or_make("a", fail)
     assert store.get_or_make("a", lambda: "b") == "b"
-
-
-def test_size_follows_what_values_hold():
-    sequence = imrc.datasets.load("trend", tasks=4, seed=0)
-    numbers = sum(task.X.nbytes + task.y.nbytes for task in sequence)
-    assert numbers < size_in_memory(sequence) < 2 * numbers + 100_000
-    frame = pd.DataFrame({"a": np.zeros(1000), "b": ["a long text that takes memory"] * 1000})
-    assert size_in_memory([frame, frame]) > 8000 + 29_000
-    assert size_in_memory([frame, frame]) < 1.1 * size_in_memory(frame)
-
-    class Slotted:
-        __slots__ = ("values",)
-
-    slotted = Slotted()
-    slotted.values = np.zeros(1000)
-    assert size_in_memory(slotted) > 8000
 
 
 def test_values_of_all_kinds_share_one_budget():

@@ -112,17 +112,6 @@ def test_no_more_run_than_there_are_places_and_whoever_leaves_makes_room(watched
         assert happened(30) == []
 
 
-def test_pages_of_one_browser_run_one_after_the_other(watched):
-    url, _ = watched
-    with visiting(url, browser="same", **LONG, seed=40) as first, visiting(url, browser="same", **LONG, seed=41) as two:
-        first.send()
-        first.receive(until=under_way)
-        two.send()
-        two.receive(until=waits)
-        first.close()
-        two.receive(until=under_way)
-
-
 def test_a_failure_shows_a_way_on_and_leaves_others_alone(watched):
     url, happened = watched
     with visiting(url, **SHORT, seed=8) as other, visiting(url, **SHORT, seed=FATAL_SEED) as unlucky:
