@@ -20,6 +20,8 @@ from imrc.tasks import TaskSequence
 _SHOWN = 10  # Tasks whose images are shown; of longer sequences every second, third, ... is.
 _GAP = 1  # Pixels of an image's own size between two images.
 _HEIGHT = 176
+_ROWS, _FRAMES = 60, 40  # Rows of a task, and tasks, that are shown as clouds.
+_MOVE = {"frame": {"duration": 0, "redraw": False}, "transition": {"duration": 250}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,40 +95,96 @@ def image_strip(samples: Samples) -> go.Figure:
     )
 
 
-def class_shares(shares: NDArray[np.float64], labels: tuple[str, ...], classes: tuple[str, ...]) -> go.Figure:
-    """Return the shares of the classes by task, (tasks, classes) from `shares_of`, as small bars."""
-    order = np.argsort(-shares.mean(axis=0), kind="stable")[: len(CLASS_COLOURS)]
-    tasks = np.arange(1, len(shares) + 1)
-    traces = Traces()
-    for c, colour in zip(order, CLASS_COLOURS, strict=False):
-        name = html.escape(classes[c])
-        traces.add(
-            kind="bar",
-            x=tasks,
-            y=100 * shares[:, c],
-            name=name,
-            marker={"color": colour},
-            customdata=[html.escape(label) for label in labels],
-            hovertemplate="task %{customdata}: %{y:.0f} %<extra>" + name + "</extra>",
+@dataclass(frozen=True, eq=False)
+class Clouds:
+    """Rows of some tasks in one plane that does not move."""
+
+    points: tuple[NDArray[np.float64], ...]  # of each task shown, (rows, 2)
+    codes: tuple[NDArray[np.int64], ...]  # their classes
+    labels: tuple[str, ...]  # of the tasks shown
+    classes: tuple[str, ...]
+    axes: tuple[str, str]
+    tasks: int  # how many there are
+
+
+def task_clouds(sequence: TaskSequence) -> Clouds | None:
+    """Return the first rows of each task in a plane learnt from the first tasks; None with fewer than two columns.
+
+    Two columns are shown as they are. Of more, standardised, the first axis leads from class to class, the second is
+    the direction in which all rows differ most beside it.
+    """
+    if sequence.n_features < 2:
+        return None
+    early = sequence.head(max(1, len(sequence) // 4))
+    X = np.concatenate([np.asarray(task.X[:_ROWS], dtype=np.float64) for task in early])
+    y = np.concatenate([early.encoded(j)[:_ROWS] for j in range(len(early))])
+    centre, spread, plane = np.zeros(X.shape[1]), np.ones(X.shape[1]), np.eye(X.shape[1], 2)
+    if X.shape[1] > 2:
+        there = np.isfinite(X)
+        counted = np.maximum(there.sum(axis=0), 1)
+        centre = np.where(there, X, 0.0).sum(axis=0) / counted
+        spread = np.sqrt(np.where(there, (X - centre) ** 2, 0.0).sum(axis=0) / counted)
+        spread[spread == 0.0] = np.inf
+        rows = np.nan_to_num((X - centre) / spread)
+        most = np.argsort(-np.bincount(y, minlength=2), kind="stable")[:2]
+        apart = (
+            rows[y == most.max()].mean(axis=0) - rows[y == most.min()].mean(axis=0) if (y != y[0]).any() else rows[0]
         )
-    return chart(
-        traces,
-        axis(None, showgrid=False, range=[0.5, len(shares) + 0.5], **task_ticks(labels, ticks=6)),
-        axis(ticksuffix=" %", tickvals=[0, 50, 100], range=[0, 100]),
-        title="What is a task?",
-        subtitle=f"{len(shares)} tasks, from left to right, each with its own samples; share of each answer",
-        height=_HEIGHT + 26,
-        below=30,
-        barmode="stack",
-        order="normal",
-        bargap=0.15 if len(shares) <= 100 else 0.0,
+        apart = apart / max(float(np.linalg.norm(apart)), 1e-12)
+        beside = np.linalg.svd(rows - np.outer(rows @ apart, apart), full_matrices=False)[2][0]
+        plane = np.column_stack([apart, beside * np.sign(beside[np.abs(beside).argmax()])])
+    shown = np.unique(np.linspace(0, len(sequence) - 1, min(len(sequence), _FRAMES)).round().astype(int))
+    points = tuple(
+        np.nan_to_num((np.asarray(sequence[int(j)].X[:_ROWS], dtype=np.float64) - centre) / spread) @ plane
+        for j in shown
+    )
+    names = (
+        sequence.feature_names if sequence.n_features == 2 else ("from class to class", "main direction beside that")
+    )
+    return Clouds(
+        points=points,
+        codes=tuple(sequence.encoded(int(j))[:_ROWS] for j in shown),
+        labels=tuple(sequence.labels[j] for j in shown),
+        classes=sequence.class_names[: len(CLASS_COLOURS)],
+        axes=(names[0], names[1]) if len(names) == 2 else ("first column", "second column"),
+        tasks=len(sequence),
     )
 
 
-def shares_of(sequence: TaskSequence) -> NDArray[np.float64]:
-    """Return the share of each class in each task, shape (tasks, classes)."""
-    counts = sequence.class_counts().astype(np.float64)
-    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+def moving_clouds(clouds: Clouds) -> go.Figure:
+    """Return the clouds of `task_clouds`, a colour for each class, with a slider over the tasks that moves them."""
+    everything = np.concatenate(clouds.points)
+    low, high = np.quantile(everything, [0.005, 0.995], axis=0)
+    room = 0.08 * (high - low) + 1e-9
+    across, up = map(html.escape, clouds.axes)
+
+    def drawn(place: int) -> list[dict[str, Any]]:
+        points, codes = clouds.points[place], clouds.codes[place]
+        return [{"x": points[codes == c, 0], "y": points[codes == c, 1]} for c in range(len(clouds.classes))]
+
+    traces = Traces()
+    for at, name, colour in zip(drawn(0), clouds.classes, CLASS_COLOURS, strict=False):
+        marker = {"size": 6, "color": colour, "opacity": 0.7}
+        traces.add(**at, mode="markers", name=html.escape(name), marker=marker, hoverinfo="skip")
+    labels = [html.escape(label) for label in clouds.labels]
+    steps = [
+        {"label": label, "method": "animate", "args": [[str(place)], {"mode": "immediate", **_MOVE}]}
+        for place, label in enumerate(labels)
+    ]
+    figure = chart(
+        traces,
+        axis(f"across: {across}; up: {up}", range=[low[0] - room[0], high[0] + room[0]], showticklabels=False),
+        axis(None, range=[low[1] - room[1], high[1] + room[1]], showticklabels=False),
+        title="What is a task?",
+        subtitle=f"rows of each task; drag to the next{_some(len(labels), clouds.tasks)}",
+        height=272,
+        below=92,
+        sliders=[
+            {"steps": steps, "currentvalue": {"prefix": "task "}, "pad": {"t": 28}, "ticklen": 0, "minorticklen": 0}
+        ],
+    )
+    figure.frames = [go.Frame(name=str(place), data=drawn(place)) for place in range(len(labels))]
+    return figure
 
 
 def dots(tasks: list[int], size: int, fill: str, line: str, y: float = 0.0) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import imrc
 from imrc.evaluation import HEADLINES, SCENARIOS
 from imrc.evaluation.significance import with_error
 from imrc.plots.result import decision_chart
-from imrc.plots.tasks import class_shares, image_strip, sample_images, shares_of
+from imrc.plots.tasks import image_strip, moving_clouds, sample_images, task_clouds
 from imrc.report import Report
 from imrc.wording import capital
 from pages.shell import charts, state
@@ -35,14 +35,13 @@ def scenario_switch() -> None:
 
 def what_a_task_is(sequence: imrc.TaskSequence) -> None:
     """Show what a task is, in its own pictures; a dataset with a picture of its own shows that one here."""
-    samples = sample_images(sequence)
+    samples, clouds = sample_images(sequence), None
     if samples is not None:
         first, last = samples.labels[0], samples.labels[-1]
         alt = f"One sample of each class for each of {len(samples.labels)} tasks, from {first} to {last}."
         charts.show(image_strip, samples, name="tasks", alt=alt)
-    else:
-        shown = shares_of(sequence), sequence.labels, sequence.class_names
-        charts.show(class_shares, *shown, name="tasks", alt="Share of each class in each task.")
+    elif (clouds := task_clouds(sequence)) is not None:
+        charts.show(moving_clouds, clouds, name="tasks", alt="Rows of each task as points, a colour for each class.")
 
 
 def strategies(report: Report, *, name: str = "decision", over: tuple[Any, Any] = (st, st)) -> Any:  # noqa: ANN401 - what `charts.show` returns
@@ -56,5 +55,7 @@ def what_to_do(report: Report) -> None:
     """Say what to do, and how that was judged."""
     many, averaged = report.run.settings.repetitions, HEADLINES[report.run.scenario.kind]
     over = f"over {many} repetitions; bars are 95 % intervals" if many > 1 else "one repetition"
-    st.markdown(f"### What to do\n\n**{report.decision.action}**")
-    st.caption("  \n".join([f"{capital(report.decision.measure)}: {averaged}, {over}.", *report.decision.notes]))
+    learner, *notes = report.decision.notes
+    st.markdown("### What to do", help=learner)
+    st.markdown(f"**{report.decision.action}**")
+    st.caption("  \n".join([f"{capital(report.decision.measure)}: {averaged}, {over}.", *notes]))

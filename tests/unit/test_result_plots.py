@@ -8,7 +8,7 @@ import imrc
 from imrc.evaluation import decide, run_references
 from imrc.evaluation.budget import budget_sentence, budget_table, samples_to_reach
 from imrc.plots.result import decision_chart
-from imrc.plots.tasks import class_shares, image_strip, sample_images, shares_of
+from imrc.plots.tasks import image_strip, moving_clouds, sample_images, task_clouds
 from imrc.plots.what_if import budget_chart
 from imrc.wording import decimal
 
@@ -33,12 +33,19 @@ def test_images_are_those_of_the_tasks():
     assert len(image_strip(found).data) == 1
 
 
-def test_tables_have_class_shares(sequence):
+def test_rows_of_tables_move_in_a_plane_of_the_first_tasks(sequence):
     assert sample_images(sequence) is None
-    shares = shares_of(sequence)
-    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
-    figure = class_shares(shares, sequence.labels, sequence.class_names)
-    assert sum(float(bar.y[1]) for bar in figure.data) == pytest.approx(100.0)
+    clouds = task_clouds(sequence)
+    # The first axis tells the classes apart where it was learnt.
+    first, codes = clouds.points[0], clouds.codes[0]
+    assert first[codes == 1, 0].mean() > first[codes == 0, 0].mean() + 0.5
+    figure = moving_clouds(clouds)
+    assert len(figure.frames) == len(figure.layout.sliders[0].steps) == len(sequence)
+    np.testing.assert_array_equal(figure.frames[2].data[1].x, clouds.points[2][clouds.codes[2] == 1, 0])
+    # Two columns are shown as they are.
+    X = np.array([[1.0, 2.0], [3.0, 5.0]])
+    two = imrc.TaskSequence([imrc.Task(X, [0, 1]), imrc.Task(X + 1, [1, 0])])
+    np.testing.assert_array_equal(task_clouds(two).points[0], X)
 
 
 def test_the_decision_is_drawn_as_it_is_judged(sequence, result):
