@@ -82,7 +82,7 @@ def test_what_is_kept_is_what_is_sent(app, monkeypatch):
         sent = [json.loads(chart.proto.spec) for chart in view.get("plotly_chart")]
         assert len(sent) == len(made) >= 3
         assert all(chart["data"] for chart in sent)
-        assert sent == [specs(chart) for chart in made]
+        assert sorted(map(str, sent)) == sorted(str(specs(chart)) for chart in made)  # drawn in another order than seen
 
 
 def test_other_programs_templates_do_not_reach_our_figures(monkeypatch):
