@@ -325,7 +325,7 @@ class CommandLine(SphinxDirective):
         for name, command in _commands(parser(), "imrc"):
             section = nodes.section(ids=[nodes.make_id(name)], names=[name])
             section += nodes.title(name, name)
-            usage = command.format_usage().removeprefix("usage: ")
+            usage = argparse.ArgumentParser.format_usage(command).removeprefix("usage: ")
             section += _output(" ".join(usage.split()))
             rows = []
             for action in command._actions:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import io
 import os
 import platform
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import imrc
@@ -38,16 +39,24 @@ class _Parser(argparse.ArgumentParser):
     Options in groups of their own are in the help of ``--help-all`` only: few people need them.
     """
 
-    def format_help(self) -> str:
+    @contextlib.contextmanager
+    def _short(self) -> Iterator[int]:
+        """Leave out the options of groups of their own; gives their number."""
         own, groups = self._actions, self._action_groups
         rest = [action for group in groups[2:] for action in group._group_actions]
-        if not rest:
-            return super().format_help()
         self._actions, self._action_groups = [action for action in own if action not in rest], groups[:2]
         try:
-            return f"{super().format_help()}\n--help-all shows {len(rest)} more options.\n"
+            yield len(rest)
         finally:
             self._actions, self._action_groups = own, groups
+
+    def format_usage(self) -> str:
+        with self._short():
+            return super().format_usage()
+
+    def format_help(self) -> str:
+        with self._short() as more:
+            return super().format_help() + (f"\n--help-all shows {more} more options.\n" if more else "")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # noqa: ANN401
         options, unknown = super().parse_known_args(args, namespace)

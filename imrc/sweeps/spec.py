@@ -23,8 +23,10 @@ READING = ("target", "by", "every", "period", *OPTIONS)
 
 
 def _dataset(name: str, value: object) -> str:
-    path = isinstance(value, str) and Path(value).expanduser()
-    return str(path) if path and path.is_file() else check_choice(name, value, datasets.names())
+    path = Path(value).expanduser() if isinstance(value, str) else Path()
+    if path.suffix and not path.is_file():
+        raise InputError(f"{name} is no file on this computer: {value!r}.")
+    return str(path) if path.is_file() else check_choice(name, value, datasets.names())
 
 
 def _method(name: str, value: object) -> str:

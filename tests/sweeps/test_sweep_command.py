@@ -94,6 +94,7 @@ def test_a_dry_run_runs_nothing(capsys, kept):
             ["sweep", "--datasets", str(ROOT / "data" / "results" / "readings.csv")],
             "needs --target and either --by or --every",
         ),
+        ([*SMALL, "--datasets", "identical", "gone.csv"], "value 2 of 2, is no file on this computer: 'gone.csv'"),
         ([*SMALL, "--methods", "svm"], "must be one of 'imrc'"),
         ([*SMALL, "--seeds", "3:1"], "'3:1' must go up"),
         ([*SMALL, "--file", "missing.toml"], "missing.toml cannot be read"),
