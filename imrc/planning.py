@@ -11,10 +11,9 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from imrc._checks import InputError, check_choice, check_int, check_real
@@ -22,6 +21,9 @@ from imrc.core import theory
 from imrc.evaluation import RunResult
 from imrc.evaluation.budget import budget_table, falling, samples_to_reach
 from imrc.wording import capital, decimal, number
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     *("Rate", "Plan", "Way", "PLACES", "make_plan", "plan_table", "learning_curve", "samples_for", "out_of_reach"),
@@ -175,6 +177,8 @@ def plan_table(plan: Plan) -> pd.DataFrame:
     >>> table.query("vary == 'b' and x == 3")["value"].round(2).tolist()
     [21.58]
     """
+    import pandas as pd
+
     found: dict[Vary, int] = {way.vary: way.value or 0 for way in plan.ways}
     last_n, last_k = max(4 * plan.n, 2 * found.get("n", 0), 20), max(2 * plan.k, found.get("k", 0) * 5 // 4, 10)
     grids: dict[Vary, NDArray[Any]] = {

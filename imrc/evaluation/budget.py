@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from imrc._checks import InputError
 from imrc._types import Floats
@@ -17,12 +17,17 @@ from imrc.evaluation.scenarios import BORROWING
 from imrc.evaluation.significance import Headline, half_width, interval_columns, mean_and_stderr
 from imrc.wording import RULES, decimal
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 def budget_table(runs: Sequence[RunResult]) -> pd.DataFrame:
     """Return the error of each rule against n, from runs that differ in n only, n rising.
 
     Columns rule, x (n), value, stderr, half (of the width of the 95 % interval).
     """
+    import pandas as pd
+
     return pd.DataFrame(
         [
             {"rule": rule, "x": run.settings.n, **interval_columns(run.judged(rule))}
@@ -35,6 +40,7 @@ def budget_table(runs: Sequence[RunResult]) -> pd.DataFrame:
 def samples_to_reach(table: pd.DataFrame, rule: str, error: float) -> float:
     """Return the samples per task with which a rule reaches an error, linear in log n; NaN: not within the table.
 
+    >>> import pandas as pd
     >>> table = pd.DataFrame({"rule": ["single"] * 3, "x": [5, 20, 80], "value": [0.4, 0.3, 0.2]})
     >>> [round(samples_to_reach(table, "single", error), 1) for error in (0.35, 0.3, 0.1, 0.5)]
     [10.0, 20.0, nan, 5.0]
@@ -66,6 +72,7 @@ def falling(errors: Floats) -> Floats:
 def budget_sentence(table: pd.DataFrame, n: int) -> str:
     """Say how many samples learning alone needs for what the main rule reaches at n, the table's last, in Markdown.
 
+    >>> import pandas as pd
     >>> made = {"rule": ["single"] * 2 + ["forward_backward"] * 2, "x": [10, 40] * 2, "value": [0.4, 0.3, 0.3, 0.2]}
     >>> budget_sentence(pd.DataFrame(made), 10)
     'Error .300 needs **40 labels** a task alone, **10** with forward and backward learning.'

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import DataError, check_choice
 from imrc._types import Floats
 from imrc.evaluation.columns import LagTable
 from imrc.evaluation.significance import Headline, mean_and_stderr
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BINS = 10
 """Bins of equal width for the probability of the answer."""
@@ -214,6 +216,8 @@ class ErrorMatrix:
 
     def table(self) -> pd.DataFrame:
         """Return task, step, lag, label, value, stderr, one row per task and step, for `imrc.plots.error_heatmaps`."""
+        import pandas as pd
+
         values = self.errors.values
         task, lag = np.nonzero(np.isfinite(values[0]))
         mean, stderr = mean_and_stderr(values)
@@ -233,6 +237,8 @@ class ErrorMatrix:
 
         Not forward transfer: a matrix does not hold what a learner knows of a task before any training.
         """
+        import pandas as pd
+
         found = measures_of_errors(self.errors)
         rows = [_row(MEASURES[name], Headline.of(one)) for name, one in found.items() if name != "forward_transfer"]
         if self.before is not None:

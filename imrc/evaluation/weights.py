@@ -7,10 +7,9 @@ the weights of the samples as well where a rule is learnt from samples of the pa
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-import pandas as pd
 
 from imrc._checks import check_choice, check_int
 from imrc._types import Floats, Ints
@@ -24,6 +23,9 @@ from imrc.evaluation.run import MappedRows
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
 from imrc.tasks import TaskSequence
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Rule = Literal["forward_backward", "forward"]
 
@@ -84,6 +86,8 @@ def task_weights(
     >>> len(table), round(float(table["weight"].sum()), 9)
     (6, 1.0)
     """
+    import pandas as pd
+
     check_int("task", task, 0, len(sequence) - 1)
     check_choice("rule", rule, get_args(Rule))
     reach = settings.reach(len(sequence))

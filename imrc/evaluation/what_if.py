@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from imrc._checks import InputError, check_int
 from imrc._types import Floats
@@ -17,6 +16,9 @@ from imrc.evaluation.significance import Interval, interval_columns, mean_interv
 from imrc.evaluation.splits import held_out, repetition_seeds, task_seed
 from imrc.tasks import Task, TaskSequence
 from imrc.wording import RULES, decimal, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 LEAST_BLOCKS = 3
@@ -102,6 +104,8 @@ def over_blocks(
     the 95 % interval), `finding` and `title` of the verdict. `tick` is called with the share done; what it raises ends
     the runs.
     """
+    import pandas as pd
+
     rows = []
     for number, size in enumerate(sizes):
         cut = in_blocks(sequence, size)
@@ -173,6 +177,8 @@ class Otherwise:
 
     def by_task(self, rule: str) -> pd.DataFrame:
         """Return by how much the error of each task rises: columns task (from 1), value, low, high."""
+        import pandas as pd
+
         gap = self.after[rule] - self.before[rule]
         found = [mean_interval(gap[:, j]) for j in range(gap.shape[1])]
         return pd.DataFrame(found, columns=["value", "low", "high"]).assign(task=self.tasks + 1)

@@ -97,7 +97,7 @@ def test_the_short_help_leaves_to_another_what_few_people_need(capsys):
     assert "--help-all shows" in shown["--help"]
 
 
-@pytest.mark.parametrize("words", [["--help"], [], ["datasets"], ["watch", "--help-all"]])
+@pytest.mark.parametrize("words", [["--help"], [], ["datasets"], ["watch", "--help"], ["check", "--help-all"]])
 def test_help_and_lists_load_nothing_that_takes_long(words):
     code = (
         "import sys\nfrom imrc.cli import main\n"
