@@ -282,21 +282,33 @@ def _clean_column(name: str, cells: pa.Array) -> Column | None:
     import pyarrow.compute as pc
 
     sample = [cell for cell in cells[:_SAMPLE].to_pylist() if cell]
-    dates = all(re.match(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d:\d\d)?$", cell) for cell in sample)
-    numbers = all(re.match(r"-?(0|[1-9]\d{0,12})(\.\d+)?$", cell) for cell in sample)
-    if not sample or not (numbers or dates) or _only_threes(sample, r"\.") or _are_early(sample):
+    shapes = {
+        "date": r"^\d{4}-\d\d-\d\d([ T]\d\d:\d\d:\d\d)?$",
+        **{"": r"^-?(0|[1-9]\d{0,12})$", ".": r"^-?(0|[1-9]\d{0,12})(\.\d+)?$"},
+        ",": r"^-?(0|[1-9]\d{0,2}(\.\d{3})+|[1-9]\d{0,12}),\d+$",
+    }
+    shape = next((shape for shape, form in shapes.items() if all(re.match(form, cell) for cell in sample)), None)
+    if not sample or shape is None or _are_early(sample) or (shape and _only_threes(sample, re.escape(shape))):
         return None
     try:
         known = pc.if_else(pc.equal(cells, ""), None, cells)
-        if dates:
+        if shape == "date":
             found = _timestamps(name, pc.cast(known, pa.timestamp("s")))
-        else:
-            values = np.array(pc.cast(known, pa.float64()).to_numpy(zero_copy_only=False))
-            found = _finite(name, values, decimal="." if any("." in cell for cell in sample) else "")
+            return found if found.distinct > MAX_LISTED else None
+        if shape == "":  # all as whole numbers are written: no zeros in front, no marks in later rows
+            if not pc.all(pc.equal(pc.cast(pc.cast(known, pa.int64()), pa.string()), known)).as_py():
+                return None
+        elif shape == ",":
+            if not pc.all(pc.match_substring_regex(known, shapes[","])).as_py():
+                return None
+            known = pc.replace_substring(pc.replace_substring(known, ".", ""), ",", ".")
+        found = _finite(name, np.array(pc.cast(known, pa.float64()).to_numpy(zero_copy_only=False)), decimal=shape)
     except pa.ArrowInvalid:
         return None
-    many = found.distinct > MAX_LISTED and not found.notes
-    return found if many and (dates or np.nanmax(np.abs(found.values)) < LARGEST_EXACT) else None
+    if found.distinct <= MAX_LISTED or found.notes or np.nanmax(np.abs(found.values)) >= LARGEST_EXACT:
+        return None
+    value = plain_number(found.values[found.present][0])
+    return replace(found, notes=(f"cells were read as numbers: {sample[0]!r} is {value}",)) if shape == "," else found
 
 
 def _only_threes(cells: Iterable[str], mark: str) -> bool:

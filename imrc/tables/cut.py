@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from imrc._checks import DataError, check_choice, check_int, check_real
 from imrc._types import Floats, Ints
-from imrc.tables.cells import MAX_LISTED, Column, Flags, Period, date_in_words, plain_number
+from imrc.tables.cells import DAY, MAX_LISTED, Column, Flags, Period, date_in_words, plain_number
 from imrc.tables.read import MAX_CELLS, Table
-from imrc.tables.recipe import DAY, Recipe, recipe_of
+from imrc.tables.recipe import Recipe, recipe_of
 from imrc.tasks import LEAST_FREQUENT, MAX_TASKS, ColumnKind, Task, TaskSequence
 
 if TYPE_CHECKING:
@@ -485,7 +485,7 @@ def _column_use(column: Column, rows: Ints, cap: int, wanted: bool) -> tuple[Flo
     if not len(there):
         why = "no values"
     elif not wanted and looks_like_identifier(column):
-        why = "it looks like an identifier or free text; `include` learns from it all the same"
+        why = "it looks like an identifier or free text; include it if it is not"
     elif column.kind == "category":
         count, use = len(np.unique(there)), "words"
         features = min(count + bool(missing), cap + 1)

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from imrc._checks import DataError
 from imrc._types import Floats
-from imrc.tables.cells import Column, plain_number, unique_names
+from imrc.tables.cells import DAY, Column, plain_number, unique_names
 from imrc.tables.read import Table
 from imrc.tasks import TaskSequence
 
 if TYPE_CHECKING:
     import imrc.tables
 
-DAY = 86_400
 _READ = ("kind", "decimal", "dayfirst")
 
 
@@ -110,18 +109,11 @@ class Recipe:
         column = table.column(told["name"])
         values = np.where(column.present, column.values, np.nan).astype(np.float64)
         if told["kind"] == "category" and column.present.any():
-            place = places(told["categories"])
+            place, other = places(told["categories"]), len(told["categories"])
             words, codes = np.unique(column.words().astype(str), return_inverse=True)
-            found = np.array(
-                [place.get(word, place.get(_plain(word), len(told["categories"]))) for word in words], dtype=np.float64
-            )
-            new = [
-                word
-                for word, code in zip(words.tolist(), found, strict=True)
-                if word and code == len(told["categories"])
-            ]
-            if new:
-                shown = ", ".join(map(repr, new[:3])) + (" …" if len(new) > 3 else "")
+            found = np.array([place.get(word, place.get(_plain(word), other)) for word in words], dtype=np.float64)
+            if new := [repr(str(word)) for word, code in zip(words, found, strict=True) if word and code == other]:
+                shown = ", ".join(new[:3]) + (" …" if len(new) > 3 else "")
                 counted = f"{len(new):,} new words ({shown}) count" if len(new) > 1 else f"1 new word ({shown}) counts"
                 notes.append(f"Column {column.name!r}: {counted} as other.")
             return np.where(column.present, found[codes], np.nan)

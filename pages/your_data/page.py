@@ -12,9 +12,7 @@ st.markdown("# Use your own table: pick the column to predict and how rows form 
 visit = state.visit()
 if visit.own_wanted and visit.own_sequence is None:
     st.info(
-        "A reload, or a link, cannot bring a file along: files are kept nowhere. Choose yours again; the settings of "
-        "the link wait for it.",
-        icon=":material/upload_file:",
+        "A reload or a link cannot bring a file along. Choose yours again; its settings wait.", icon=":material/upload:"
     )
 table = own_file.choose()
 if table is None:
@@ -47,15 +45,8 @@ for name, value, note in (
     cards.metric(name, f"{value:,}", border=True, help=note)
 st.markdown("\n".join(f"* {plain(sentence)}" for sentence in cut.in_words()))
 n = own_file.first_look(cut, limit)
-st.button(
-    "Use this",
-    type="primary",
-    icon=":material/check:",
-    on_click=own_file.use,
-    args=(table, cut, {**reading, **options}, n),
-    key="own_use",
-    help="Makes it the dataset of all pages, for you only, until you close this page.",
-)
+taken = table, cut, {**reading, **options}, n
+st.button("Use this", type="primary", icon=":material/check:", on_click=own_file.use, args=taken, key="own_use")
 if visit.own_adopted:
     visit.own_adopted = False
     # With the parameters given: Streamlit refuses to clear those that belong to controls of this page.

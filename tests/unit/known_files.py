@@ -228,6 +228,22 @@ def numbers() -> Iterator[Known]:
         yield Known(f"a third are {other!r}", with_column(cells), {"v": cells}, says=says)
 
 
+def long() -> Iterator[Known]:
+    """Yield columns of many different values, which are read at once, also with one cell at the end that is unlike."""
+    many = [round(1000 + i * 7 / 4, 2) for i in range(6000)]
+    for name in ("plain", "comma", "1.234,50", "1,234.50", "e", "kg"):
+        yield Known(f"long, {name}", with_column([NOTATIONS[name](v) for v in many]), {"v": many})
+    moments = [dt.datetime(2020, 1, 1) + dt.timedelta(minutes=77 * i) for i in range(6000)]
+    for form in ("%Y-%m-%d %H:%M:%S", "%d.%m.%Y %H:%M"):
+        yield Known(f"long, {form}", with_column([f"{one:{form}}" for one in moments]), {"v": moments})
+    whole: list[Any] = list(range(1000, 7000))
+    for last, read, says in (("007", 7, "zeros"), ("8.125", 8.125, "decimal="), ("12x", None, "row 6,001")):
+        content = with_column([*map(str, whole), last])
+        yield Known(f"long, {last} at the end", content, {"v": [*whole, read]}, says=says)
+    german = [NOTATIONS["1.234,50"](v) for v in many]
+    yield Known("long, 1.5 at the end", with_column([*german, "1.5"]), {"v": [*many, None]}, says="row 6,001")
+
+
 ALWAYS = (
     *("", "NA", "N/A", "n/a", "n.a.", "n. a.", "NaN", "nan", "NULL", "null", "<NA>", "NaT", "\\N", "(null)", "#N/A"),
     *("#DIV/0!", "#VALUE!", "#REF!", "#NV", "#NUM!", "#NAME?", "k.A.", "not available"),
@@ -565,5 +581,5 @@ def typed() -> Iterator[Known]:
 
 def known_files() -> list[Known]:
     """Return all of them."""
-    families = (dates, numbers, missing, identifiers, labels, structure, encodings, combined, workbooks, typed)
+    families = (dates, numbers, long, missing, identifiers, labels, structure, encodings, combined, workbooks, typed)
     return [replace(known, family=family.__name__) for family in families for known in family()]
