@@ -115,20 +115,24 @@ def _component(choice: Choice, result: Assessment) -> None:
     # Another sequence or representation has other components. Those of a visitor's own file are not part of a link.
     links.start_anew((sequence.fingerprint, shown.representation, width), **first)
     bound: dict[str, Any] = {} if choice.dataset == OWN else {"bind": "query-params"}
-    block, position = (
-        place.selectbox(label, range(many), first[key], format_func=told, key=key, help=help, **bound)
-        for place, label, many, key, told, help in zip(
-            st.columns(2),
-            ("Class", "Component"),
-            (sequence.n_classes, width),
-            first,
-            (sequence.class_names.__getitem__, lambda i: tracks.feature_label(i, width, names)),
-            (
-                "Each class has its own block of the mean vector.",
-                "The share of the class, or a feature where the class occurs. Default: the one that changes most.",
-            ),
-            strict=True,
-        )
+    left, right = st.columns(2)
+    block = left.selectbox(
+        "Class",
+        range(sequence.n_classes),
+        first["evolving_class"],
+        format_func=sequence.class_names.__getitem__,
+        key="evolving_class",
+        help="Each class has its own block of the mean vector.",
+        **bound,
+    )
+    position = right.selectbox(
+        "Component",
+        range(width),
+        first["evolving_component"],
+        format_func=lambda i: tracks.feature_label(i, width, names),
+        key="evolving_component",
+        help="The share of the class, or a feature where the class occurs. Default: the one that changes most.",
+        **bound,
     )
     name = f"{tracks.feature_label(position, width, names)}, class {sequence.class_names[block]}"
     charts.show(

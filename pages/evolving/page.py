@@ -5,7 +5,7 @@ import streamlit as st
 from imrc.diagnostics import words
 from imrc.report.sentences import measured_sentence
 from pages.evolving import experts, pictures
-from pages.shell import assessing, data, running, state
+from pages.shell import assessing, data, running, screen, state
 
 visit = state.visit()
 choice = visit.choice
@@ -20,10 +20,15 @@ meaning = words.meaning_sentence(result, n) if result.change is not None else ""
 st.markdown(f"{verdict.sentence} (Verdict: **{verdict.title}**.) {measured} {meaning}")
 for note in verdict.notes:
     st.caption(f":material/info: {note}")
-rows = ["| | Question | Answer | Evidence | Threshold |", "|---|---|---|---|---|"]
-for number, asked in enumerate(words.questions(result, n), start=1):
-    rows.append(f"| {number} | {asked.text} | **{asked.answer}** | {asked.evidence} | {asked.turns_at} |")
-st.markdown("\n".join(rows))
+asked = words.questions(result, n)
+if screen.narrow():  # no room for five columns
+    told = [f"{one.evidence}, threshold {one.turns_at}".removesuffix(", threshold ") for one in asked]
+    lines = [f"1. {one.text} **{one.answer}** ({evidence})" for one, evidence in zip(asked, told, strict=True)]
+else:
+    lines = ["| | Question | Answer | Evidence | Threshold |", "|---|---|---|---|---|"]
+    for number, one in enumerate(asked, start=1):
+        lines.append(f"| {number} | {one.text} | **{one.answer}** | {one.evidence} | {one.turns_at} |")
+st.markdown("\n".join(lines))
 if result.variogram is not None:  # with two tasks or more
     pictures.show(choice, result)
     fold = st.expander("For experts", icon=":material/science:", key="evolving_experts", bind="query-params")

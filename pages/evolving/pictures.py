@@ -52,31 +52,18 @@ def _pacf(choice: Choice, result: Assessment, row: _Row) -> None:
 
 
 def _distance(_choice: Choice, result: Assessment, _row: _Row) -> None:
-    charts.show(
-        evolving.variogram_chart,
-        result,
-        name="evolving-variogram",
-        alt="Squared distance of tasks by lag minus noise, with the envelope for tasks without order and the fitted "
-        "random walk.",
-    )
+    alt = "Squared distance of tasks by lag minus noise, with the envelope for tasks without order and a random walk."
+    charts.show(evolving.variogram_chart, result, name="evolving-variogram", alt=alt)
 
 
 def _alike(_choice: Choice, result: Assessment, _row: _Row) -> None:
-    charts.show(
-        evolving.distance_heatmap,
-        result,
-        name="evolving-distances",
-        alt=f"Heatmap of the squared distances of all pairs of {result.k} tasks minus noise.",
-    )
+    alt = f"Heatmap of the squared distances of all pairs of {result.k} tasks minus noise."
+    charts.show(evolving.distance_heatmap, result, name="evolving-distances", alt=alt)
 
 
 def _when(_choice: Choice, result: Assessment, _row: _Row) -> None:
-    charts.show(
-        evolving.change_chart,
-        result,
-        name="evolving-change",
-        alt="Change at each step minus noise, the common n ρ, and where 95 % of single steps would lie at that rate.",
-    )
+    alt = "Change at each step minus noise, the common n ρ, and where 95 % of single steps would lie at that rate."
+    charts.show(evolving.change_chart, result, name="evolving-change", alt=alt)
 
 
 def _what(choice: Choice, _result: Assessment, _row: _Row) -> None:

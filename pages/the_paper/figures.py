@@ -83,13 +83,8 @@ def _curves(row: st.delta_generator.DeltaGenerator) -> None:
 
 def _heatmaps(row: st.delta_generator.DeltaGenerator) -> None:
     name = _run(row)
-    charts.show(
-        run_heatmaps,
-        shipped.run(name),
-        triangle=True,
-        name="paper-heatmaps",
-        alt=f"{shipped.index()[name]['what']}: error of each task at each step for the three rules.",
-    )
+    alt = f"{shipped.index()[name]['what']}: error of each task at each step for the three rules."
+    charts.show(run_heatmaps, shipped.run(name), triangle=True, name="paper-heatmaps", alt=alt)
     st.caption(
         "Backward learning changes the rules of earlier tasks, so its errors fall along a row; single-task and "
         "forward rules stay as they were learnt. The paper shows this for Yearbook."
@@ -98,17 +93,11 @@ def _heatmaps(row: st.delta_generator.DeltaGenerator) -> None:
 
 
 def _ess(_row: st.delta_generator.DeltaGenerator) -> None:
-    charts.show(
-        ess_curves,
-        ess_curve_table(PAIRS),
-        name="paper-ess",
-        alt="Effective sample size over n against n d² for the paper's pairs of j and k.",
-    )
+    alt = "Effective sample size over n against n d² for the paper's pairs of j and k."
+    charts.show(ess_curves, ess_curve_table(PAIRS), name="paper-ess", alt=alt)
     st.caption("The closed forms of Theorems 2 and 4; page *Why it helps* draws them for every task of yours.")
-    st.code(
-        f"from imrc.plots.ess import ess_curve_table, ess_curves\ness_curves(ess_curve_table({list(PAIRS)})).show()",
-        language="python",
-    )
+    code = f"from imrc.plots.ess import ess_curve_table, ess_curves\ness_curves(ess_curve_table({list(PAIRS)})).show()"
+    st.code(code, language="python")
 
 
 def _pacf(_row: st.delta_generator.DeltaGenerator) -> None:
@@ -120,25 +109,15 @@ def _pacf(_row: st.delta_generator.DeltaGenerator) -> None:
         )
         for name, part in shipped.table("lags").groupby("sequence", sort=False)
     }
-    charts.show(
-        pacf_panels,
-        found,
-        name="paper-pacf",
-        alt="Partial autocorrelation of the mean vectors by lag, averaged over components, for "
-        + ", ".join(found)
-        + ".",
-    )
+    alt = f"Partial autocorrelation of the mean vectors by lag, averaged over components, for {', '.join(found)}."
+    charts.show(pacf_panels, found, name="paper-pacf", alt=alt)
     st.caption("  \n".join(words.pacf_sentence(title, pacf) for title, pacf in found.items()))
     made_by("lags")
 
 
 def _time(_row: st.delta_generator.DeltaGenerator) -> None:
-    charts.show(
-        running_time_curves,
-        shipped.table("growth"),
-        name="paper-growth",
-        alt="Milliseconds per task against samples per task, number of tasks and backward steps.",
-    )
+    alt = "Milliseconds per task against samples per task, number of tasks and backward steps."
+    charts.show(running_time_curves, shipped.table("growth"), name="paper-growth", alt=alt)
     st.caption("Linear in b, independent of the number of tasks, and growing slowly with n.")
     made_by("growth")
 

@@ -143,42 +143,37 @@ def _readings(error: cells.ErrorKind) -> None:
 def settings(row: st.delta_generator.DeltaGenerator) -> None:
     """Draw the table over W and b."""
     n = _size([10, 100], "paper_settings_n", row)
-    table = cells.setting_cells(n)
-    charts.show(
-        printed_matrix,
-        table,
-        title=f"Do W and b matter? IMRC with the paper's choices, n = {n}",
-        name="paper-settings",
-        alt=f"Our errors of IMRC and the printed ones for W = 2, 4, 6 and b = 1 to 5, n = {n}.",
-    )
-    st.caption(
+    _matrix(
+        cells.setting_cells(n),
+        f"Do W and b matter? IMRC with the paper's choices, n = {n}",
         "W is varied with b = 3, and b with W = 2. Our error is that of the authors' script. The two printed cells "
-        f"of Yearbook for b = 2 are most likely swapped (n = 10 below n = 100). {cells.weather_sentence()}"
+        f"of Yearbook for b = 2 are most likely swapped (n = 10 below n = 100). {cells.weather_sentence()}",
+        f"imrc table --kind window --n {n}\nimrc table --kind backward --n {n}",
     )
-    command = f"imrc table --kind window --n {n}\nimrc table --kind backward --n {n}"
-    _fold(table, f"paper-settings-n{n}", ("settings", command))
 
 
 def times(row: st.delta_generator.DeltaGenerator) -> None:
     """Draw the table of running times."""
     n = _size([10, 100], "paper_times_n", row)
-    table = cells.time_cells(n)
-    charts.show(
-        printed_matrix,
-        table,
-        title=f"How long does a task take? Milliseconds, n = {n}",
-        milliseconds=True,
-        name="paper-times",
-        alt=f"Our milliseconds per task and the printed ones in brackets, n = {n}.",
-    )
-    st.caption(
+    _matrix(
+        cells.time_cells(n),
+        f"How long does a task take? Milliseconds, n = {n}",
         "Ours: processor time of learning a task (IMRC: all three rules together), measured on a busy machine, so "
         "rather too long. Printed: mean running time on another machine with other programs. Read the order of "
         "magnitude, and how a row grows with b. The last row is the mean over datasets: ours over those measured, "
-        "printed over all twelve, at n = 10 only. For GEM .238 s are printed; the mean of its printed column is .147 s."
+        "printed over all twelve, at n = 10 only; IMRC's is in the column b = 3. For GEM .238 s are printed; the mean "
+        "of its printed column is .147 s.",
+        f"imrc table --kind time --n {n} --methods published",
+        milliseconds=True,
     )
-    command = f"imrc table --kind time --n {n} --methods published"
-    _fold(table, f"paper-times-n{n}", ("settings", command), milliseconds=True)
+
+
+def _matrix(table: pd.DataFrame, title: str, caption: str, command: str, *, milliseconds: bool = False) -> None:
+    """Draw a table, its numbers in the fold."""
+    alt = f"{title} Ours and, in brackets, the printed values."
+    charts.show(printed_matrix, table, title=title, milliseconds=milliseconds, name="paper-matrix", alt=alt)
+    st.caption(caption)
+    _fold(table, f"paper-{command.split()[3]}", ("settings", command), milliseconds=milliseconds)
 
 
 def characteristics(_row: st.delta_generator.DeltaGenerator) -> None:
