@@ -30,7 +30,7 @@ _Place = st.delta_generator.DeltaGenerator
 def _runs(
     choice: Choice, names: Sequence[str], head: st.delta_generator.DeltaGenerator | None = None
 ) -> list[RunResult]:
-    """Return the runs of IMRC and the named methods that came to their end; who is ahead so far stands in `head`."""
+    """Return the runs of IMRC and the named methods that came to their end; who is ahead so far is in `head`."""
     sequence, found = state.visit().sequence_for(choice), []
     jobs, changes = comparing.jobs(choice.settings, names), comparing.changes(choice.settings, names)
     missing = len(comparing.there(sequence, jobs)) < len(jobs)

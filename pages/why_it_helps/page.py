@@ -48,7 +48,7 @@ def by_task(report: Report) -> None:
 
 
 def more(report: Report) -> None:
-    """Show what more samples, tasks or steps back would be worth, and which of them a wish takes."""
+    """Show what more samples, tasks or steps back would be worth, and what a target would take."""
     if report.plan is None:
         st.info(TOO_FEW, icon=":material/info:")
         return
