@@ -16,7 +16,7 @@ import imrc
 from imrc.datasets import DataError
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run, join_repetitions, largest_n
 from imrc.evaluation.comparison import sample_sizes
-from imrc.evaluation.decision import REFERENCE
+from imrc.evaluation.decision import REFERENCE, apart, with_references
 from imrc.evaluation.limits import run_cells
 from imrc.report import Report
 from imrc.report._check import FIRST_LOOK
@@ -77,7 +77,7 @@ def expected_s(sequence: imrc.TaskSequence, settings: RunSettings) -> float:
 
     Both grow with the numbers held at once and with the tasks.
     """
-    return 2.0 * solver().pace * run_cells(sequence, settings) * len(sequence)
+    return 1.5 * solver().pace * run_cells(sequence, settings) * len(sequence)
 
 
 def follow() -> None:
@@ -117,11 +117,11 @@ def _judged(result: RunResult, choice: Choice, sequence: imrc.TaskSequence, chan
     return data.named(result if result.settings.scenario == scenario else result.seen_as(scenario), sequence)
 
 
-def result_of(choice: Choice, *, until: int | None = None, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
+def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
     """Return the result of a choice: from the store, or computed now with progress and a Stop button.
 
-    `changes` replace fields of its settings; `until`: only so many repetitions, which the whole run then goes on from.
-    A run that was stopped gives what it reached, or None if it did not finish a single task.
+    `changes` replace fields of its settings. A run that was stopped gives what it reached, or None if it did not finish
+    a single task.
     """
     visit = state.visit()
     sequence = visit.sequence_for(choice)
@@ -135,7 +135,7 @@ def result_of(choice: Choice, *, until: int | None = None, **changes: Any) -> Ru
         elif visit.stopped == key:
             result = _stopped_result(key, sequence, settings)
         elif places.may_run(sequence, settings):
-            result = _compute(key, sequence, settings, until or settings.repetitions)
+            result = _compute(key, sequence, settings, settings.repetitions, beside=not changes)
     return None if result is None else _judged(result, choice, sequence, changes)
 
 
@@ -196,15 +196,16 @@ def _report(
 
 def _show_first(choice: Choice, sequence: imrc.TaskSequence, draw: Callable[[Report], object]) -> bool:
     """Draw what the first repetitions show, if all of them take so long that somebody waits; False: none can run."""
-    if choice.settings.repetitions <= FIRST_LOOK or expected_s(sequence, choice.settings) < _FIRST_LOOK_S:
+    settings = choice.settings.computed
+    if settings.repetitions <= FIRST_LOOK or expected_s(sequence, settings) < _FIRST_LOOK_S:
         return True
-    run = result_of(choice, until=FIRST_LOOK)
-    # References that are there already have all repetitions.
-    kept = stored_result(choice, **REFERENCE) is not None
-    references = None if kept or run is None else result_of(choice, until=FIRST_LOOK, **REFERENCE)
-    if run is not None and run.n_tasks == len(sequence):
-        draw(_report(choice, sequence, run, references, first=True))
-    return run is not None
+    if stored.lookup(sequence, settings) is not None or not places.may_run(sequence, settings):
+        return stored.lookup(sequence, settings) is not None
+    found = _compute(state.key_of(sequence, settings), sequence, settings, FIRST_LOOK, beside=True)
+    first = replace(settings, repetitions=FIRST_LOOK)
+    run, references = apart(found, first) if found.settings.compared else (found, None)
+    draw(_report(choice, sequence, _judged(run, choice, sequence, {}), references, first=True))
+    return True
 
 
 def runs_by_n(*, kept: bool) -> list[RunResult]:
@@ -226,34 +227,43 @@ def _again() -> None:
 def _stopped_result(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:
     """Return what a run had reached when it was stopped: its first repetitions, or its first tasks."""
     visit = state.visit()
-    first, (stopped, steps) = visit.begun.get(key), visit.partial or (None, [])
-    steps = steps if stopped == key else []
-    reached = f"{len(steps)} of {len(sequence)} tasks"
-    if first is not None:
-        reached = f"{first.settings.repetitions} of {settings.repetitions} repetitions"
-    elif steps:
-        first = RunResult.from_steps(settings, sequence, steps)
+    found, reached = visit.begun.get(key), ""
+    if found is not None:
+        settings = replace(settings, repetitions=found.settings.repetitions)
+        reached = f"{settings.repetitions} of {visit.choice.settings.repetitions} repetitions"
+    elif visit.partial is not None and visit.partial[0] == key and visit.partial[2]:
+        _, job, steps = visit.partial
+        found, reached = RunResult.from_steps(job, sequence, steps), f"{len(steps)} of {len(sequence)} tasks"
     row = st.container(horizontal=True, vertical_alignment="center")
     told = f"Stopped after {reached}: everything here is about these."
-    row.warning(told if first else "Stopped before the first task was learnt.", icon=":material/stop:")
+    row.warning(told if found else "Stopped before the first task was learnt.", icon=":material/stop:")
     row.button("Go on", icon=":material/play_arrow:", key=f"again-{key[1][0]}", on_click=_again, help="Runs the rest.")
-    return first
+    return found.part(settings) if found else None
 
 
 def _stop(key: state.RunKey) -> None:
     state.visit().stopped = key
 
 
-def _compute(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettings, until: int) -> RunResult:
-    """Run the repetitions up to `until` that this visitor has not run, with progress in the line of the page."""
+def _compute(
+    key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettings, until: int, *, beside: bool
+) -> RunResult:
+    """Run the repetitions up to `until` that this visitor has not run, with progress in the line of the page.
+
+    `beside`: in the same pass with the references of a decision, if they are not kept; both are kept at the end.
+    """
     ensure_compiled()
-    visit = state.visit()
-    first = visit.begun.get(key)
+    visit, first = state.visit(), state.visit().begun.get(key)
+    others = state.key_of(sequence, settings, **REFERENCE)
+    job = settings if first is None else replace(first.settings, repetitions=settings.repetitions)
+    if first is None and beside and "imrc" in settings.methods and store().get(others) is None:
+        job = with_references(settings)
     begin = 0 if first is None else first.settings.repetitions
     if first is not None and begin >= until:
         return first
-    steps: list[StepResult] = []
-    visit.partial = None if begin else (key, steps)
+    only, steps = range(begin, until), list[StepResult]()
+    part = job if len(only) == job.repetitions else replace(job, repetitions=len(only))
+    visit.partial = None if begin else (key, part, steps)
     slot = st.empty() if visit.line is None else visit.line
     bar = None
 
@@ -269,11 +279,7 @@ def _compute(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettin
         left = f", about {elapsed / number * (total - number):.0f} s left" if number else ""
         bar.progress(number / total, text=f"Task {max(number, 1)} of {total}{left}")
 
-    only = range(begin, until)
-    with (
-        places.turn() as pace,
-        contextlib.closing(iter_run(sequence, settings, only=only, tick=show)) as run,
-    ):
+    with places.turn() as pace, contextlib.closing(iter_run(sequence, job, only=only, tick=show)) as run:
         started = time.monotonic()  # waiting for a place does not count
         for step in run:
             steps.append(step)
@@ -282,18 +288,20 @@ def _compute(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettin
     if bar is not None:
         slot.empty()
     visit.partial = None
-    own = settings if len(only) == settings.repetitions else replace(settings, repetitions=len(only))
-    found = RunResult.from_steps(own, sequence, steps)
+    found = RunResult.from_steps(part, sequence, steps)
     if "imrc" in settings.methods:
         # Processor seconds: what others compute meanwhile does not count.
-        work = run_cells(sequence, own) * len(sequence)
+        work = run_cells(sequence, part) * len(sequence)
         solver().pace = min(solver().pace, float(found.method_time_s["imrc"].sum()) / work)
     if first is not None:
-        found = join_repetitions([first, found], settings)
+        found = join_repetitions([first, found], job)
         del visit.begun[key]
     if until < settings.repetitions:
         visit.begun[key] = found
         return found
+    if job is not settings and job.methods != settings.methods:
+        found, references = apart(found, settings)
+        store().put(others, references)
     return store().put(key, found)
 
 

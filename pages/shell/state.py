@@ -73,7 +73,8 @@ class Visit:
     # What was chosen about its columns, by the keys of the widgets, which forget it when another page is opened.
     own_choices: dict[str, Any] = field(default_factory=dict)
     stopped: RunKey | None = None
-    partial: tuple[RunKey, list[StepResult]] | None = None  # how far the run in progress, or stopped, has come
+    # How far the run in progress, or stopped, has come, and its settings.
+    partial: tuple[RunKey, RunSettings, list[StepResult]] | None = None
     report: tuple[Hashable, Report] | None = None  # of the run shown, with what it depends on
     begun: dict[RunKey, RunResult] = field(default_factory=dict)  # the first repetitions of runs that go on
     # Writes the result of the present run into the frame of the page, and the place in it for progress.

@@ -142,7 +142,10 @@ def choose() -> Table | None:
         key="own_upload",
         help=f"{datasets.LIMITS_IN_WORDS} It stays in your session's memory: never on disk, never shown to others.",
     )
-    if st.button("Try a sample file: made-up readings of pumps", icon=":material/science:", key="own_sample"):
+    told = "Shows what the page does with a file, on one made for that."
+    if st.button(
+        "Try a sample file: made-up readings of pumps", icon=":material/science:", key="own_sample", help=told
+    ):
         visit.own_file = SAMPLE
         return _opened("sample", SAMPLE, datasets.sample_csv)
     if uploaded is not None and uploaded.type == keeping.NO_ROOM:

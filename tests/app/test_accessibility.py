@@ -79,7 +79,7 @@ def opened(request, window, server):
     page.goto(server + PAGES[request.param])
     page.wait_for_selector("h1")
     if request.param == "your data":
-        page.get_by_role("button", name="Try the sample file").click()
+        page.get_by_role("button", name="Try a sample file").click()
         page.get_by_text("Largest n").wait_for()
     settle(page)
     return page
@@ -158,10 +158,10 @@ def test_keyboard_alone_runs_another_setting(new_page, server):
     box.focus()
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("1")
+    page.keyboard.press("Tab")
     # Where the focus is can be seen.
     outline = page.evaluate(
         "(() => { const s = getComputedStyle(document.activeElement); return s.outlineStyle + s.boxShadow; })()"
     )
     assert outline != "nonenone"
-    page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"[?&]b=1(&|$)"))

@@ -2,7 +2,6 @@
 
 import pytest
 
-from pages.against_others import comparison
 from pages.shell import assessing, places, running
 from tests.app.conftest import texts
 
@@ -21,15 +20,6 @@ def test_a_link_to_a_run_that_is_far_too_large_runs_nothing(app, monkeypatch):
     assert "too large for this server" in message
     assert "at most 250 million" in message
     assert "Fewer repetitions, tasks k" in message
-
-
-def test_a_link_to_a_comparison_that_is_far_too_large_runs_nothing(app, monkeypatch):
-    monkeypatch.setenv(places.LIMIT, "0.0001,2")
-    monkeypatch.setattr(comparison, "iter_run", lambda *_, **__: pytest.fail("a run was started"))
-    test = app(**SMALL)
-    test = test.switch_page("pages/against_others/page.py").run()
-    assert not test.exception
-    assert len([error for error in test.error if "too large for this server" in error.value]) == 1
 
 
 def test_a_diagnosis_that_is_far_too_large_is_not_begun(app, monkeypatch):

@@ -46,7 +46,9 @@ def test_three_scenarios_share_one_run(app, monkeypatch):
     test = app(**SMALL)
     computed = []
     compute = running._compute
-    monkeypatch.setattr(running, "_compute", lambda *values: computed.append(values[2]) or compute(*values))
+    monkeypatch.setattr(
+        running, "_compute", lambda *values, **beside: computed.append(values[2]) or compute(*values, **beside)
+    )
     for name in ("next_task", "adaptation", "continual"):
         test.radio(key="scenario_shown").set_value(name).run()
         assert not test.exception

@@ -49,9 +49,9 @@ def test_a_stored_run_shows_at_once_and_equals_the_computed_one(app, kept, monke
 
     compute = running._compute
 
-    def compute_references(key, sequence, settings, until):
+    def compute_references(key, sequence, settings, until, *, beside):
         assert settings.methods != ("imrc",), "computed again"
-        return compute(key, sequence, settings, until)
+        return compute(key, sequence, settings, until, beside=beside)
 
     monkeypatch.setattr(running, "_compute", compute_references)
     test = box.set_value(paper).run()
