@@ -37,6 +37,8 @@ def show(  # noqa: ANN201 - Streamlit's own state object
     unit = f" :small[{plain(drawing.unit)}]" if drawing.unit else ""
     heading = over[0].markdown(f"### {plain(drawing.title)}{unit}")
     config: dict[str, Any] = {
+        # On phones there is no mouse to bring the toolbar up with: it would always be there, over the first row.
+        "displayModeBar": False if narrow else "hover",
         "displaylogo": False,
         "modeBarButtonsToRemove": ["select2d", "lasso2d"],
         "doubleClick": False,

@@ -168,7 +168,7 @@ def current_report(
     # References have all tasks, which a stopped run has not.
     known = run.n_tasks == len(sequence) and run.settings.repetitions == choice.settings.repetitions
     references = result_of(choice, **REFERENCE) if known and visit.stopped != beside else None
-    of = (key, choice, run.n_tasks, run.settings.repetitions, references is None)
+    of = (key, choice, sequence.name, run.n_tasks, run.settings.repetitions, references is None)
     found = visit.report[1] if visit.report is not None and visit.report[0] == of else None
     if found is None:
         found = _report(choice, sequence, run, references)
