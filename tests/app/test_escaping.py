@@ -99,7 +99,8 @@ def test_nothing_in_a_file_becomes_part_of_the_page(new_page, server):
     for entry in [None, *pages]:
         if entry is not None:
             page.get_by_role("link", name=entry.title).first.click()
-            expect(page.locator(".js-plotly-plot").nth(1)).to_be_visible()
+            expect(page).to_have_url(re.compile(entry.url_path))
+            expect(page.locator(".js-plotly-plot").first).to_be_visible()
         page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
         assert page.evaluate("window.hacked") is None
         assert page.locator("img[src='x'], [onerror], a[href*='javascript'], a[href*='example.invalid']").count() == 0
