@@ -1,13 +1,10 @@
-"""Compiled functions: `njit` of Numba, with a place to keep what it compiles wherever this package is installed."""
+"""Compiled functions: `njit` of Numba, which refuses to compile anything where it can keep nothing."""
 
-from __future__ import annotations
-
-import contextlib
+import atexit
 import logging
 import os
-import stat
+import shutil
 import tempfile
-from pathlib import Path
 
 import numba
 from numba import njit
@@ -17,40 +14,16 @@ def _sample() -> None:
     """Stand for all functions of this package."""
 
 
-def _own_folder() -> Path:
-    """Return a folder for temporary files that nobody but this user can write to: compiled code is loaded from it."""
-    if os.name == "posix":
-        folder = Path(tempfile.gettempdir()) / f"imrc-compiled-{os.geteuid()}"
-        with contextlib.suppress(FileExistsError):
-            folder.mkdir(mode=0o700)
-        found = folder.lstat()
-        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077:
-            return folder
-    # Somebody else has made one of that name.
-    return Path(tempfile.mkdtemp(prefix="imrc-compiled-"))
-
-
-def _keep_somewhere() -> None:
-    """Let Numba keep compiled code among temporary files where neither package nor user's cache can be written.
-
-    It would refuse to compile anything otherwise, as for a service's own user or in a container that is read only.
-    """
-    try:
-        njit(cache=True)(_sample)
-    except RuntimeError:
-        pass
-    else:
-        return
-    folder = str(_own_folder())
-    os.environ["NUMBA_CACHE_DIR"] = folder  # for worker processes
-    setattr(numba.config, "CACHE_DIR", folder)  # noqa: B010 - made from the environment when Numba was loaded
+try:
+    njit(cache=True)(_sample)
+except RuntimeError:  # neither package nor user's cache can be written, as for a service's own user
+    _folder = tempfile.mkdtemp(prefix="imrc-compiled-")  # this user's alone: compiled code is loaded from it
+    atexit.register(shutil.rmtree, _folder, ignore_errors=True)
+    os.environ["NUMBA_CACHE_DIR"] = _folder  # for worker processes
+    setattr(numba.config, "CACHE_DIR", _folder)  # noqa: B010 - made from the environment when Numba was loaded
     logging.getLogger("imrc").warning(
-        "Compiled code cannot be kept beside the package or in this user's folder for caches, so it is kept in %s and "
-        "compiled again, for some seconds, when that has been emptied. NUMBA_CACHE_DIR names another folder.",
-        folder,
+        "Compiled code cannot be kept beside the package or in this user's folder for caches, so it is compiled at "
+        "every start, for some seconds. Let NUMBA_CACHE_DIR name a folder that can be written."
     )
-
-
-_keep_somewhere()
 
 __all__ = ["njit"]

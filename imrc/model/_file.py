@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import imrc
+from imrc import features
 from imrc._checks import InputError
 from imrc.core import change, learner, presets, rules_01, rules_log, settings, tracking
-from imrc.features import _maps
 from imrc.model._model import Model
 from imrc.solvers import api
 from imrc.tables import Recipe
@@ -36,8 +36,8 @@ KNOWN: dict[str, Any] = {
         *(rules_01.ZeroOneRules, rules_log.LogLossLearner, rules_log._Store, rules_log._Account),
         *(tracking.ComponentTracker, tracking._Stored, change.backward_change, change.printed_change),
         *(tracking.RateWeights, tracking._TaskWeights, tracking.RateOfChange),
-        *(_maps.Identity, _maps.Clipped, _maps.Standardised, _maps.PulledIn, _maps.RandomFourier),
-        *(_maps.Composite, _maps.Prepared),
+        *(features.Identity, features.Clipped, features.Standardised, features.PulledIn, features.RandomFourier),
+        *(features.Composite, features.Prepared),
     )
 }
 """What a model can consist of, besides numbers, words, arrays and collections of them."""

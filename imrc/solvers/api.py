@@ -7,11 +7,11 @@ threading layer that could be entered twice. Numba and HiGHS are loaded when the
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, get_args
 
 import numpy as np
@@ -114,7 +114,7 @@ class Problem:
     instances: InstanceSet
     tau: Floats  # (m,), as is lam
     lam: Floats
-    start: Solution | None = None  # its last iterate and best point are used; exact: which parameters of that are not 0
+    start: Solution | Floats | None = None  # as `warm_start` of `solve`
 
 
 def run_subgradient(
@@ -156,29 +156,27 @@ def run_subgradient(
     )
 
 
-def _solve(problem: Problem, n_classes: int, max_iter: int, method: str) -> Solution:
-    tau, start = problem.tau, problem.start
-    last, best = (np.zeros_like(tau),) * 2 if start is None else (start.last, start.mu)
+def _starting_points(start: Solution | Floats | None, tau: Floats) -> tuple[Floats, Floats]:
+    """Return first iterate and first candidate."""
+    if isinstance(start, Solution):
+        return start.last, start.mu
+    point = np.zeros_like(tau) if start is None else start
+    return point, point
+
+
+def _solve(problem: Problem, n_classes: int, max_iter: int, method: str, box: float | None = None) -> Solution:
+    start, candidate = _starting_points(problem.start, problem.tau)
     if method == "exact":
         from imrc.solvers._exact import solve_exact
 
-        return solve_exact(problem.instances.X1, tau, problem.lam, n_classes, start=best)
-    return run_subgradient(problem.instances, tau, problem.lam, n_classes, max_iter, last, best)
+        return solve_exact(problem.instances.X1, problem.tau, problem.lam, n_classes, box, candidate)
+    return run_subgradient(problem.instances, problem.tau, problem.lam, n_classes, max_iter, start, candidate)
 
 
-_lock = threading.Lock()
-_pool: ThreadPoolExecutor | None = None
-_pool_owner = 0
-
-
-def _shared_pool() -> ThreadPoolExecutor:
-    """One pool per process, made at first use (again after a fork)."""
-    global _pool, _pool_owner
-    with _lock:
-        if _pool is None or _pool_owner != os.getpid():
-            _pool = ThreadPoolExecutor(cores(), thread_name_prefix="imrc-solver")
-            _pool_owner = os.getpid()
-        return _pool
+@cache
+def _pool(process: int) -> ThreadPoolExecutor:
+    """Return the one pool of a process, made at first use: threads do not survive a fork."""
+    return ThreadPoolExecutor(cores(), thread_name_prefix="imrc-solver")
 
 
 def solve_many(
@@ -195,7 +193,8 @@ def solve_many(
     """
     if len(problems) < 2 or (threads or cores()) < 2:
         return [_solve(problem, n_classes, max_iter, method) for problem in problems]
-    futures = [_shared_pool().submit(_solve, problem, n_classes, max_iter, method) for problem in problems[1:]]
+    submit = _pool(os.getpid()).submit
+    futures = [submit(_solve, problem, n_classes, max_iter, method) for problem in problems[1:]]
     first = _solve(problems[0], n_classes, max_iter, method)  # this thread works as well
     return [first, *(future.result() for future in futures)]
 
@@ -217,21 +216,6 @@ def _check_problem(X: ArrayLike, tau: ArrayLike, lam: ArrayLike, n_classes: int)
     if (vectors[1] < 0).any():
         raise ValueError(f"lam must not be negative; it is at index {int(np.argmax(vectors[1] < 0))}.")
     return X, vectors[0], vectors[1], n_classes
-
-
-def _starting_points(warm_start: Solution | ArrayLike | None, tau: Floats) -> tuple[Floats, Floats]:
-    """Return first iterate and first candidate."""
-    if isinstance(warm_start, Solution):
-        start, candidate = warm_start.last, warm_start.mu
-    elif warm_start is None:
-        start = candidate = np.zeros_like(tau)
-    else:
-        start = candidate = np.ascontiguousarray(warm_start, dtype=np.float64)
-    if start.shape != tau.shape:
-        raise ValueError(f"warm_start must have {tau.shape[0]} parameters; got shape {start.shape}.")
-    if not (np.isfinite(start).all() and np.isfinite(candidate).all()):
-        raise ValueError("warm_start has a missing or infinite value.")
-    return start, candidate
 
 
 def solve(
@@ -308,20 +292,22 @@ def solve(
         box = check_real("box", box, 0.0, low_open=True)
         if method != "exact":
             raise ValueError('box is an option of method="exact"; the subgradient method has no bound on mu.')
-    start, candidate = _starting_points(warm_start, tau)
-    X1 = with_intercept(X)
-    if method == "exact":
-        from imrc.solvers._exact import solve_exact
-
-        solution = solve_exact(X1, tau, lam, n_classes, box, candidate)
-    else:
-        solution = run_subgradient(prepare_instances(X1), tau, lam, n_classes, max_iter, start, candidate)
+    start = warm_start
+    if not (start is None or isinstance(start, Solution)):
+        start = np.ascontiguousarray(start, dtype=np.float64)
+    for point in _starting_points(start, tau):
+        if point.shape != tau.shape:
+            raise ValueError(f"warm_start must have {tau.shape[0]} parameters; got shape {point.shape}.")
+        if not np.isfinite(point).all():
+            raise ValueError("warm_start has a missing or infinite value.")
+    problem = Problem(prepare_instances(with_intercept(X)), tau, lam, start)
+    solution = _solve(problem, n_classes, max_iter, method, box)
     if not np.isfinite([solution.value, solution.last_value]).all():
         raise ValueError("The scores became too large for floating-point numbers; scale the features.")
     if lower_bound and method == "subgradient":
         from imrc.solvers._exact import certify
 
-        return certify(solution, X1, tau, lam)
+        return certify(solution, problem.instances.X1, tau, lam)
     return solution
 
 
@@ -341,7 +327,7 @@ def warm_up(
     Compiled code is kept next to the package, or in the user's cache folder where that is read-only.
     ``progress(fraction, text)`` is called before each stage and at the end with 1.0; the exact method needs no kernels.
     """
-    from imrc.solvers.logistic import solve_log_loss
+    from imrc.solvers.logistic import solve_in_turn
 
     started = time.perf_counter()
     stages = [STAGES[check_choice("kernels", group, tuple(STAGES))] for group in kernels]
@@ -353,7 +339,8 @@ def warm_up(
         if group == "subgradient":
             run_subgradient(prepare_instances(ones), zeros, zeros, 2, 1, zeros, zeros)
         else:
-            solve_log_loss(ones, np.array([0, 1]), np.full(2, 0.5), 1.0, zeros.reshape(2, 2), primal=True, max_iter=2)
+            starts = zeros.reshape(1, 2, 2)
+            solve_in_turn(ones, np.array([0, 1]), ones[:1] / 2, ones[0, :1], starts, primal=True, max_iter=2)
         done += seconds
     if progress is not None:
         progress(1.0, "Compiled")

@@ -13,8 +13,6 @@ their Gram matrix: an iteration costs N^2 C, whatever the number of features.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -25,15 +23,6 @@ INTERCEPT_SCALE = 10.0
 
 MAX_ITER = 200
 TOLERANCE = 3e-3
-
-
-@dataclass(frozen=True, eq=False)
-class LogLossSolution:
-    """Solution of one problem."""
-
-    coefficients: Floats  # (C, N) of the samples (dual), or (C, D + 1) of the scaled features (primal)
-    value: float  # minimax log loss in nats, penalty included
-    iterations: int
 
 
 def scaled(X1: Floats) -> Floats:
@@ -50,41 +39,6 @@ def primal_parameters(coefficients: Floats) -> Floats:
     return mu.ravel()
 
 
-def solve_log_loss(
-    matrix: Floats,
-    y: Ints,
-    weights: Floats,
-    penalty: float,
-    start: Floats,
-    *,
-    primal: bool,
-    max_iter: int = MAX_ITER,
-    tolerance: float = TOLERANCE,
-) -> LogLossSolution:
-    """Minimise weighted log loss plus ``penalty / 2 |mu|^2`` by limited-memory BFGS.
-
-    The matrix holds `scaled` samples (N, D + 1) if primal, which is faster with fewer features than samples, or else
-    their Gram matrix. y (N,) are classes 0..C-1, weights sum to 1; `start` (C, D + 1) or (C, N) sums to zero over the
-    classes. It stops when the norm of the gradient is below the tolerance.
-
-    >>> X = scaled(np.array([[1.0, -1.0], [1.0, 1.0]]))
-    >>> solution = solve_log_loss(X, np.array([0, 1]), np.array([0.5, 0.5]), 1.0, np.zeros((2, 2)), primal=True)
-    >>> float(solution.coefficients[1, 1].round(2))
-    0.34
-    """
-    found, values, iterations = solve_in_turn(
-        matrix,
-        y,
-        weights[None],
-        np.array([penalty]),
-        start[None],
-        primal=primal,
-        max_iter=max_iter,
-        tolerances=tolerance,
-    )
-    return LogLossSolution(found[0], float(values[0]), int(iterations[0]))
-
-
 def solve_in_turn(
     matrix: Floats,
     y: Ints,
@@ -99,13 +53,21 @@ def solve_in_turn(
     moving: ArrayLike = False,
     max_iter: int = MAX_ITER,
 ) -> tuple[Floats, Floats, Ints]:
-    """Solve problems on the same samples one after the other in one compiled call, without the interpreter's lock.
+    """Minimise weighted log loss plus ``penalty / 2 |mu|^2``, one problem after the other in one compiled call.
 
-    As in `solve_log_loss`, with a row of `weights` a problem, (P, N), and `starts` (P, C, D + 1) or (P, C, N); samples
-    before the first and after the last weight above 0 take no part. A problem begins from the solution of the one
-    numbered in `after` where that is not -1. Coefficients of a `moving` one change linearly with the `times` (N,) of
-    the samples: primal it has twice as many, and the others leave the second half alone. Returns coefficients like
-    the starts, values and iterations.
+    The matrix holds `scaled` samples (N, D + 1) if primal, which is faster with fewer features than samples, or else
+    their Gram matrix. y (N,) are classes 0..C-1. Each problem has a row of `weights` (P, N), which sums to 1, samples
+    before the first and after the last weight above 0 taking no part, and a start, (P, C, D + 1) or (P, C, N), which
+    sums to zero over the classes; where `after` is not -1 it begins from the solution of the problem of that number.
+    It stops when the norm of the gradient is below its tolerance. Coefficients of a `moving` one change linearly with
+    the `times` (N,) of the samples: primal it has twice as many, and the others leave the second half alone. Returns
+    coefficients like the starts, minimax log losses in nats, penalty included, and iterations.
+
+    >>> X = scaled(np.array([[1.0, -1.0], [1.0, 1.0]]))
+    >>> weights, penalty, start = np.array([[0.5, 0.5]]), np.array([1.0]), np.zeros((1, 2, 2))
+    >>> coefficients, _, _ = solve_in_turn(X, np.array([0, 1]), weights, penalty, start, primal=True)
+    >>> float(coefficients[0, 1, 1].round(2))
+    0.34
     """
     from imrc.solvers._logistic import fit_in_turn
 

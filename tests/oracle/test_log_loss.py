@@ -1,5 +1,7 @@
 """The rule for log loss against a general optimiser, and the shares that past data give."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -7,12 +9,7 @@ from scipy.special import log_softmax
 
 import imrc
 from imrc.core.rules_log import CANDIDATES, RateWeights
-from imrc.solvers.logistic import (
-    INTERCEPT_SCALE,
-    primal_parameters,
-    scaled,
-    solve_log_loss,
-)
+from imrc.solvers.logistic import INTERCEPT_SCALE, primal_parameters, scaled, solve_in_turn
 
 
 def problem(seed: int, n: int, features: int, n_classes: int):
@@ -20,6 +17,13 @@ def problem(seed: int, n: int, features: int, n_classes: int):
     X1 = np.column_stack([np.ones(n), generator.normal(size=(n, features))])
     weights = generator.random(n)
     return X1, generator.integers(n_classes, size=n), weights / weights.sum()
+
+
+def solved(matrix, y, weights, penalty, start, **options):
+    """Solve one problem."""
+    found = solve_in_turn(matrix, y, weights[None], np.array([penalty]), start[None], **options)
+    names = ("coefficients", "value", "iterations")
+    return SimpleNamespace(**{name: part[0] for name, part in zip(names, found, strict=True)})
 
 
 @pytest.mark.parametrize(("n", "features", "n_classes"), [(40, 5, 2), (40, 5, 3), (15, 30, 2), (20, 30, 4)])
@@ -34,10 +38,10 @@ def test_both_forms_equal_a_general_optimiser(n, features, n_classes):
         return weights @ (normaliser - scores[np.arange(n), y]) + 0.5 * penalty * flat @ flat
 
     reference = minimize(objective, np.zeros(n_classes * (features + 1)), method="BFGS", options={"gtol": 1e-7})
-    options = {"max_iter": 3000, "tolerance": 1e-8}
+    options = {"max_iter": 3000, "tolerances": 1e-8}
     start = np.zeros((n_classes, features + 1))
-    primal = solve_log_loss(samples, y, weights, penalty, start, primal=True, **options)
-    dual = solve_log_loss(samples @ samples.T, y, weights, penalty, np.zeros((n_classes, n)), primal=False, **options)
+    primal = solved(samples, y, weights, penalty, start, primal=True, **options)
+    dual = solved(samples @ samples.T, y, weights, penalty, np.zeros((n_classes, n)), primal=False, **options)
     # The optimiser's own gradients are finite differences, good to about 1e-8 in the value.
     assert primal.value == pytest.approx(reference.fun, abs=1e-7)
     assert dual.value == pytest.approx(reference.fun, abs=1e-6)
@@ -49,8 +53,8 @@ def test_both_forms_equal_a_general_optimiser(n, features, n_classes):
 def test_usual_tolerance_is_good_enough():
     X1, y, weights = problem(2, 100, 20, 2)
     samples, start = scaled(X1), np.zeros((2, 21))
-    exact = solve_log_loss(samples, y, weights, 0.02, start, primal=True, max_iter=3000, tolerance=1e-9)
-    usual = solve_log_loss(samples, y, weights, 0.02, start, primal=True)
+    exact = solved(samples, y, weights, 0.02, start, primal=True, max_iter=3000, tolerances=1e-9)
+    usual = solved(samples, y, weights, 0.02, start, primal=True)
     assert 0 <= usual.value - exact.value < 3e-4
     assert usual.iterations < exact.iterations
 
@@ -59,7 +63,7 @@ def test_value_is_the_worst_case_log_loss_of_the_ball():
     # Duality: penalty/2 |mu|^2 = max over shifts e of e'mu - |e|^2 / (2 penalty); no sampled shift may exceed it.
     X1, y, weights = problem(3, 60, 4, 2)
     samples = scaled(X1)
-    solution = solve_log_loss(samples, y, weights, 0.1, np.zeros((2, 5)), primal=True, max_iter=2000, tolerance=1e-9)
+    solution = solved(samples, y, weights, 0.1, np.zeros((2, 5)), primal=True, max_iter=2000, tolerances=1e-9)
     scores = samples @ solution.coefficients.T
     fitted = log_loss_weighted(scores, y, weights)
     generator = np.random.default_rng(0)
@@ -109,7 +113,7 @@ def test_a_rate_of_zero_makes_one_rule_for_all_tasks():
     # Every sample counts alike: the same rule as of one task that holds them all, with the same penalty.
     X1 = np.column_stack([np.ones(300), X.reshape(300, 5)])
     unit = np.sqrt((X[0] ** 2).sum(axis=1).mean() / 250.0)
-    together = solve_log_loss(
+    together = solved(
         scaled(X1),
         y.ravel(),
         np.full(300, 1 / 300),

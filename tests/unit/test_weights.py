@@ -9,7 +9,7 @@ from imrc.core.moments import sample_moments
 from imrc.evaluation import RunSettings
 from imrc.evaluation import weights as module
 from imrc.evaluation.weights import task_weights, weights_sentence
-from imrc.solvers.logistic import scaled, solve_log_loss
+from imrc.solvers.logistic import scaled, solve_in_turn
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +65,10 @@ def test_a_rule_for_log_loss_is_learnt_from_samples_with_these_weights(digits, t
     worth = (known.forward() if step == task else known.revised()[step - task - 1])[1][:4]
     penalty = unit * np.exp(shares @ np.log(np.array([16.0, 4.0, 4.0, 4.0]) / worth)) * 2.0
     coefficients = estimate.coef.reshape(2, -1) / np.array([10.0, *[1.0] * 64])
-    exact = {"primal": True, "max_iter": 3000, "tolerance": 1e-7}
-    refitted = solve_log_loss(X, y, np.repeat(weights / 10, 10), penalty, np.zeros((2, 65)), **exact).coefficients
-    np.testing.assert_allclose(refitted, coefficients, atol=0.02)
+    exact = {"primal": True, "max_iter": 3000, "tolerances": 1e-7}
+    each = np.repeat(weights / 10, 10)[None]
+    refitted = solve_in_turn(X, y, each, np.array([penalty]), np.zeros((1, 2, 65)), **exact)[0]
+    np.testing.assert_allclose(refitted[0], coefficients, atol=0.02)
 
 
 def test_the_first_task_alone_has_all_weight(digits):
