@@ -19,7 +19,7 @@ from imrc.core.presets import own_features
 from imrc.evaluation.columns import StepResult
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import run_all
-from imrc.evaluation.scenarios import HEADLINES
+from imrc.evaluation.scenarios import HEADLINES, planned
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import (
     Difference,
@@ -64,12 +64,10 @@ LONG_S = 60.0
 
 def same_draws(first: RunResult, second: RunResult) -> bool:
     """Return whether repetition r of both runs is tested on the same samples of the same tasks; n and b may differ."""
-    return (
-        first.fingerprint == second.fingerprint
-        and first.n_tasks == second.n_tasks
-        and first.settings.seed == second.settings.seed
-        and first.settings.repetitions == second.settings.repetitions
+    theirs, mine = (
+        (run.fingerprint, run.n_tasks, run.settings.seed, run.settings.repetitions) for run in (first, second)
     )
+    return theirs == mine
 
 
 def run_difference(first: RunResult, second: RunResult, rule: str = "forward_backward") -> Interval | None:
@@ -152,11 +150,6 @@ def preset_in(preset: str, features: FeatureSpec | None) -> str:
     return f"{preset}, features {features.kind}"
 
 
-def own_kind(name: str) -> Literal["average", "newest"]:
-    """Return which error sums a method up: "average", or "newest" for methods that adapt to the last task only."""
-    return "average" if name.startswith("imrc") else method_class(name).headline
-
-
 def score_table(results: RunResult | Iterable[RunResult], *, plain: bool = False) -> pd.DataFrame:
     """Return one row per dataset, n, method and repetition; ValueError unless runs of a cell share draws.
 
@@ -202,7 +195,10 @@ def _score_column(scores: pd.DataFrame, kind: ScoreKind) -> pd.Series[float]:
     check_choice("kind", kind, get_args(ScoreKind))
     if kind != "own":
         return scores[kind]
-    newest = scores["method"].map(own_kind) == "newest"
+    of_newest = {
+        name for name in scores["method"] if not name.startswith("imrc") and method_class(name).headline == "newest"
+    }
+    newest = scores["method"].isin(of_newest)
     return scores["average"].where(~newest, scores["newest"])
 
 
@@ -271,37 +267,17 @@ def comparison_table(
     table = pd.DataFrame({"error": mean, "std": spread, "stderr": spread / np.sqrt(len(wide))}).loc[mean.index]
     table["half"] = half_width(table["stderr"], len(wide))
     kinds = ["average", "newest", "released", "before", "seconds", "state"]
-    table = table.join(scores.groupby("method", sort=False)[kinds].mean())
+    by_method = scores.groupby("method", sort=False)
+    table = table.join(by_method[kinds].mean())
     table["rank"] = wide.rank(axis=1).mean()
     same = Difference(0.0, 0.0, 0.0, 0.0, 0.0, math.nan, clear=False)
     gaps = pd.DataFrame([vars(found.get(name, same)) for name in errors], index=mean.index)
     table = table.assign(difference=gaps["mean"], difference_stderr=gaps["stderr"])
     table = table.join(gaps[["low", "high", "p"]])
     table["verdict"] = ["reference" if name == reference else _verdict(found[name]) for name in errors]
-    measure = "error" if kind == "before" or "measure" not in scores else scores["measure"].iloc[0]
-    table = table.rename_axis("method").reset_index()
-    first = {**cells.iloc[0].to_dict(), "method": table.pop("method")}
-    titles = _titles(scores)
-    return pd.DataFrame({**first, "title": first["method"].map(titles), "measure": measure}).join(table)
-
-
-def tables_by_cell(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> pd.DataFrame:
-    """Return `comparison_table` for every dataset and n, one below the other, against preset paper, else the best."""
-    import pandas as pd
-
-    frames = []
-    for _, cell in scores.groupby(["dataset", "n"], sort=False):
-        there = imrc_key("paper") if imrc_key("paper") in set(cell["method"]) else None
-        table = comparison_table(cell, kind=kind, reference=there)
-        table.insert(2, "repetitions", int(cell["repetition"].max()))
-        frames.append(table)
-    return pd.concat(frames, ignore_index=True)
-
-
-def _titles(scores: pd.DataFrame) -> dict[str, str]:
-    """Return the names for people of the methods of a table of scores."""
-    found = {name: title_of_method(name) for name in scores["method"].unique()}
-    return found | (dict(zip(scores["method"], scores["title"], strict=True)) if "title" in scores else {})
+    measure = "error" if kind == "before" else scores["measure"].iloc[0]
+    told = {**cells.iloc[0].to_dict(), "method": mean.index, "title": by_method["title"].first()[mean.index].to_numpy()}
+    return pd.DataFrame({**told, "measure": measure}).join(table.reset_index(drop=True))
 
 
 def _planned(reference: str) -> str | None:
@@ -309,7 +285,7 @@ def _planned(reference: str) -> str | None:
     if not reference.startswith("imrc:"):
         return None
     _, preset, rule = (*reference.split(":"), "forward_backward")[:3]
-    other = {"forward_backward": "single", "single": "forward_backward"}.get(rule)
+    other = planned("continual", rule)
     return None if other is None else imrc_key(preset, other)
 
 
@@ -326,13 +302,12 @@ def curve_table(
     *,
     by: Literal["step", "k"] = "step",
     kind: Literal["average", "newest", "before"] = "average",
-    plain: bool = False,
 ) -> pd.DataFrame:
     """Return the error of every method as tasks arrive, of runs on one sequence and n: at each step, or of k tasks.
 
     A run that ends after k tasks is the mean over its steps, since what happens up to step k does not depend on later
-    tasks. `kind`: of the tasks seen ("average", balanced where a class is rare unless `plain`), the newest, or the
-    newest before it is learnt. Columns method, title, x (from 1), value, stderr, half; NaN with one repetition.
+    tasks. `kind`: of the tasks seen ("average", balanced where a class is rare), the newest, or the newest before it
+    is learnt. Columns method, title, x (from 1), value, stderr, half; NaN with one repetition.
     """
     import pandas as pd
 
@@ -344,14 +319,14 @@ def curve_table(
             method = _method(result, rule)
             values = table.newest()
             if kind == "average":
-                values = table.by_step() if plain else result.judged_by_step(rule, "average", so_far=by == "k")
+                values = result.judged_by_step(rule, "average", so_far=by == "k")
             steps = np.arange(1, values.shape[1] + 1)
             if kind == "before":
                 # Both rules that go forward share the rule before learning.
                 values, steps = result.before_of(rule)[:, 1:], steps[1:]
                 if rule == "forward" or not np.isfinite(values).any():
                     continue
-            if by == "k" and (plain or kind != "average"):
+            if by == "k" and kind != "average":
                 values = np.cumsum(values, axis=1) / np.arange(1, len(steps) + 1)
             title = title_of_method(method, result.settings.features)
             frame = {"method": method, "title": title, "x": steps, **interval_columns(values)}
@@ -362,13 +337,11 @@ def curve_table(
 def sample_size_table(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> pd.DataFrame:
     """Return the error of every method against n: method, title, x (n), value, stderr, half (of the 95 % interval)."""
     grouped = scores.assign(error=_score_column(scores, kind)).groupby(["method", "n"], sort=False)["error"]
-    table = grouped.agg(value="mean", stderr="sem", half="size").reset_index().rename(columns={"n": "x"})
+    table = grouped.agg(value="mean", stderr="sem", half="size").sort_index()
+    table = table.reindex(scores["method"].unique(), level="method").reset_index().rename(columns={"n": "x"})
     table["half"] = half_width(table["stderr"], table["half"])
-    table.insert(1, "title", table["method"].map(_titles(scores)))
-    order = {name: position for position, name in enumerate(dict.fromkeys(scores["method"]))}
-    return table.sort_values(
-        ["method", "x"], key=lambda column: column.map(order) if column.name == "method" else column
-    )
+    table.insert(1, "title", table["method"].map(scores.groupby("method")["title"].first()))
+    return table
 
 
 def sample_sizes(largest: int, current: int) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,7 @@ MOST_BLOCKS = 200
 _ORDER_KEY = 1 << 20
 """Apart from the seeds of tasks, of which there are fewer."""
 
-Tick = Callable[[float], object]
+Tick = Callable[[float], object]  # called with the share done; what it raises ends the runs
 
 
 def _plain(settings: RunSettings) -> RunSettings:
@@ -38,16 +39,14 @@ def _final_errors(
     sequence: TaskSequence,
     settings: RunSettings,
     places: Sequence[int],
-    only: Sequence[int] | None,
-    tick: Callable[[], object] | None,
+    tick: Tick | None,
+    share: float,
+    only: Sequence[int] | None = None,
 ) -> dict[str, Floats]:
     """Return by rule the error of every task at the last step, shape (repetitions, tasks)."""
-    tables = run_all(sequence, settings, only=only, places=places, tick=tick).error_tables
+    at = None if tick is None else partial(tick, share)
+    tables = run_all(sequence, settings, only=only, places=places, tick=at).error_tables
     return {rule: tables[rule].final() for rule in RULES}
-
-
-def _at(tick: Tick | None, share: float) -> Callable[[], object] | None:
-    return None if tick is None else lambda: tick(share)
 
 
 def block_sizes(sequence: TaskSequence, settings: RunSettings, *, scale: bool = True) -> list[int]:
@@ -101,8 +100,7 @@ def over_blocks(
     """Run the same rows in blocks of several sizes, n scaled as in `block_sizes`, and diagnose each by `assess`.
 
     One row per size and rule: `size`, `tasks`, `n`, `rule`, `value` (mean error at the last step), `stderr`, `half` (of
-    the 95 % interval), `finding` and `title` of the verdict. `tick` is called with the share done; what it raises ends
-    the runs.
+    the 95 % interval), `finding` and `title` of the verdict.
     """
     import pandas as pd
 
@@ -110,23 +108,13 @@ def over_blocks(
     for number, size in enumerate(sizes):
         cut = in_blocks(sequence, size)
         here = settings_for(size, sequence, settings, scale=scale)
-        tick_here = _at(tick, number / len(sizes))
-        errors = _final_errors(cut, here, range(len(cut)), None, tick_here)
-        if tick_here is not None:
-            tick_here()
+        errors = _final_errors(cut, here, range(len(cut)), tick, number / len(sizes))
+        if tick is not None:
+            tick(number / len(sizes))
         verdict = diagnose(cut, features=settings.features.diagnosed, seed=settings.seed).verdict
-        for rule in RULES:
-            rows.append(
-                {
-                    "size": size,
-                    "tasks": len(cut),
-                    "n": here.n,
-                    "rule": rule,
-                    **interval_columns(errors[rule].mean(axis=1)),
-                    "finding": verdict.finding,
-                    "title": verdict.title,
-                }
-            )
+        place = {"size": size, "tasks": len(cut), "n": here.n}
+        said = {"finding": verdict.finding, "title": verdict.title}
+        rows += [place | {"rule": rule} | interval_columns(found.mean(axis=1)) | said for rule, found in errors.items()]
     return pd.DataFrame(rows)
 
 
@@ -190,12 +178,12 @@ def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick | None
     if k < 3:
         raise InputError("With fewer than 3 tasks there is no other order to speak of.")
     repetitions = settings.repetitions
-    before = _final_errors(sequence, settings, range(k), None, _at(tick, 0.0))
+    before = _final_errors(sequence, settings, range(k), tick, 0.0)
     after = {rule: np.empty_like(errors) for rule, errors in before.items()}
     for r, seed in enumerate(repetition_seeds(settings.seed, repetitions)):
         order = np.random.default_rng(task_seed(seed, _ORDER_KEY)).permutation(k)
         moved = replace(sequence, tasks=tuple(sequence[int(j)] for j in order), truth=None)
-        found = _final_errors(moved, settings, order.tolist(), [r], _at(tick, (1 + r) / (1 + repetitions)))
+        found = _final_errors(moved, settings, order.tolist(), tick, (1 + r) / (1 + repetitions), [r])
         for rule, errors in found.items():
             after[rule][r, order] = errors[0]
     return Otherwise(np.arange(k), before, after)
@@ -208,9 +196,9 @@ def without(sequence: TaskSequence, settings: RunSettings, task: int, *, tick: T
         raise InputError("With fewer than 3 tasks none can be left out.")
     task = check_int("task", task, 0, k - 1)
     stay = np.delete(np.arange(k), task)
-    before = _final_errors(sequence, settings, range(k), None, _at(tick, 0.0))
+    before = _final_errors(sequence, settings, range(k), tick, 0.0)
     left = replace(sequence, tasks=tuple(sequence[int(j)] for j in stay), truth=None)
-    after = _final_errors(left, settings, stay.tolist(), None, _at(tick, 0.5))
+    after = _final_errors(left, settings, stay.tolist(), tick, 0.5)
     return Otherwise(stay, {rule: errors[:, stay] for rule, errors in before.items()}, after)
 
 

@@ -19,10 +19,10 @@ from imrc.evaluation.comparison import (
     SCORE_KINDS,
     Progress,
     ScoreKind,
+    comparison_table,
     imrc_key,
     run_methods,
     score_table,
-    tables_by_cell,
 )
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
@@ -181,7 +181,9 @@ def measure(request: TableRequest, *, progress: Progress | None = None, runs: Ru
         else:
             if request.kind == "errors":
                 scores = score_table(runs.of(where, sequence, settings, request.methods), plain=True)
-                rows = tables_by_cell(scores.assign(dataset=name), kind=request.error)
+                against = imrc_key("paper") if imrc_key("paper") in set(scores["method"]) else None
+                rows = comparison_table(scores.assign(dataset=name), kind=request.error, reference=against)
+                rows.insert(2, "repetitions", settings.repetitions)
                 rows = rows.assign(setting="", b=settings.b, W=settings.learner.W)
             else:
                 rows = pd.DataFrame(_setting_rows(request, settings, sequence, runs, where)).assign(dataset=name, n=n)

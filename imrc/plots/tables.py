@@ -12,7 +12,7 @@ from imrc._checks import check_choice
 from imrc._types import Floats
 from imrc.evaluation import LagTable, RunResult
 from imrc.evaluation.decision import REFERENCES
-from imrc.evaluation.significance import half_width, mean_and_stderr
+from imrc.evaluation.significance import interval_columns, mean_and_stderr
 
 Quantity = Literal["error", "difference", "risk"]
 QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
@@ -71,9 +71,7 @@ def matrix_table(result: RunResult, rule: str, quantity: Quantity = "error", *, 
 
 
 def _curve(rule: str, x: NDArray[np.integer], values: Floats) -> pd.DataFrame:
-    mean, stderr = mean_and_stderr(values)
-    half = half_width(stderr, len(values))
-    return pd.DataFrame({"rule": rule, "x": x, "value": mean, "stderr": stderr, "half": half})
+    return pd.DataFrame({"rule": rule, "x": x, **interval_columns(values)})
 
 
 def _strategies(result: RunResult, references: RunResult | None) -> dict[str, tuple[RunResult, str]]:
