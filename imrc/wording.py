@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 RULES = {
-    "single": "Each task alone",
+    "single": "Alone",
     "forward": "Forward",
     "forward_backward": "Forward and backward",
 }

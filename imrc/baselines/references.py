@@ -131,9 +131,9 @@ def pooled_learner(n_classes: int) -> LogLossLearner:
 class Pooled(Baseline):
     """The recommended learner with a rate of change of 0: one rule from the samples of all stored tasks alike."""
 
-    title = "One rule for all tasks"
+    title = "Pooled"
     kind = "reference"
-    idea = "One rule for all tasks: the recommended learner with a rate of change of 0, on everything so far."
+    idea = "Pooled, one rule for all tasks: the recommended learner with a rate of change of 0, on everything so far."
     wins = "Tasks that hardly change, or one rule that serves them all."
     keeps = "The last samples, 2,000 at least."
 

@@ -36,7 +36,6 @@ class _Words(NamedTuple):
     action: str
 
 
-_POOLED = method_title("pooled")
 _REVISE = "Update the rule with each task, and revise the tasks before it."
 _FORWARD = _Words(
     RULES["forward"], "learning forward", "Update the rule with each task; revising old tasks does not pay."
@@ -44,7 +43,7 @@ _FORWARD = _Words(
 _WORDS = {
     "majority": _Words(method_title("majority"), "", ""),
     "single": _Words(RULES["single"], "learning each task alone", "Train a rule for each task on its own samples."),
-    "pooled": _Words(_POOLED, _POOLED[0].lower() + _POOLED[1:], f"Train {_POOLED.lower()}."),
+    "pooled": _Words(method_title("pooled"), "pooling all tasks", "Train one rule for all tasks."),
     "forward": _FORWARD,
     "forward_backward": _Words(RULES["forward_backward"], "learning forward and backward", _REVISE),
 }
@@ -75,7 +74,7 @@ _SAME_LEARNER = (
     "Learning each task alone, one rule for all tasks, and learning forward and backward are the same learner with the "
     "same penalties; only what it takes from other tasks differs."
 )
-_OTHER_LEARNER = "One rule for all tasks is that of the recommended learner, not of the one whose rules are beside it."
+_OTHER_LEARNER = "The pooled rule is that of the recommended learner, not of the one whose rules are beside it."
 
 ENOUGH = 5
 """Repetitions from which on there is advice."""
@@ -248,7 +247,7 @@ def decide(
         for name, values in errors.items()
     )
     same = _SAME_LEARNER if result.loss == "log" else _OTHER_LEARNER
-    notes = [same if "pooled" in errors else f"{_POOLED} was not run beside it."]
+    notes = [same if "pooled" in errors else "The pooled rule was not run beside it."]
     if rare:
         notes.append(_rare_note(as_text(rare), strategies, plain))
     elif result.rare_class:

@@ -356,7 +356,7 @@ def line_ends(
 
     `limits` are those of the vertical axis, `height` is in pixels; a line of a name has at most `width` letters.
 
-    >>> two = [End("Forward", "#E69F00", 0.30), End("Each task alone", "#8A8F98", 0.31)]
+    >>> two = [End("Forward", "#E69F00", 0.30), End("Alone", "#8A8F98", 0.31)]
     >>> [round(label["y"], 2) for label in line_ends(two, (0.0, 1.0), 300)]
     [0.3, 0.36]
     """

@@ -105,7 +105,7 @@ TITLES: dict[Quantity, str] = {
 }
 _BAR: dict[Quantity, str] = {
     "error": "error",
-    "difference": "difference to each task alone",
+    "difference": "difference to alone",
     "risk": "minimax risk",
 }
 BAR_BELOW = {"orientation": "h", "thickness": 10, "x": 0.5, "y": 0.0, "yref": "container", "yanchor": "bottom"}

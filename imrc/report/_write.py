@@ -85,7 +85,7 @@ def _headline(report: Report) -> str:
     promised = [RISKS["0-1"]] if result.loss == "0-1" else []
     kinds = {kind: capital(name) for kind, name in result.scenario.kinds.items()}
     measure = capital(result.measure())
-    columns = ["Rule", *(kinds.values()), "Difference to each task alone", *promised, "ESS"]
+    columns = ["Rule", *(kinds.values()), "Difference to alone", *promised, "ESS"]
     rows = []
     for rule in result.rules:
         difference = result.difference(rule)

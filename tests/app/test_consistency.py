@@ -56,10 +56,10 @@ _FACTS: tuple[tuple[str, str], ...] = (
     ("effective samples", r"run reached, ([\d,.]+\d)"),
     ("verdict", r"Verdict on the page \*Is it evolving\?\*: \**(.+?)\**\.(?= |$)"),
     ("verdict", r"\(Verdict: \*\*([^*]+)\*\*"),
-    ("measure", r"(balanced error|error): each task alone \*\*"),
+    ("measure", r"(balanced error|error): alone \*\*"),
     ("measure", r"(?<=\. )([Bb]alanced error|[Ee]rror)(?: ± one standard error)?: [^·]+ \*\*\.\d"),
-    ("error, single", rf"error: each task alone \*\*{_ERROR}"),
-    ("error, main", rf"error: each task alone \*\*[^*]+\*\* · [a-z ]+ \*\*{_ERROR}"),
+    ("error, single", rf"error: alone \*\*{_ERROR}"),
+    ("error, main", rf"error: alone \*\*[^*]+\*\* · [a-z ]+ \*\*{_ERROR}"),
     ("error, main", rf"\({_ERROR} against"),
     ("error, single", rf"against {_ERROR}\)"),
     ("main against single", r"learning (?:makes|has) (?:a )?(?:\d+ % )?(fewer|lower|more|higher|no clear difference)"),
@@ -98,7 +98,7 @@ def rows(test: AppTest, run: RunResult) -> str:
     title = {name: title_of_method(imrc_key(preset, name), run.settings.features) for name in RULES}
     measure = table.columns[0]
     alone = table.loc[title["single"], measure]
-    said = f". {measure}: of IMRC **.0** {measure.lower()}: each task alone **{alone}** · main"
+    said = f". {measure}: of IMRC **.0** {measure.lower()}: alone **{alone}** · main"
     said += f" **{table.loc[title[rule], measure]}**"
     if scenario.main == "forward_backward" or scenario.kind == "before":  # else it is not the planned comparison there
         verdict = table.loc[title["single"], "Against reference"]
@@ -134,9 +134,9 @@ def reported(run: RunResult, sequence: object) -> str:
     measure = re.match(r"What to do (Balanced error|Error) 95 % interval", table)[1]
     assert f"{measure} of the rules" in text
     assert f"{measure} ± one standard error over" in text
-    errors = f"{measure.lower()}: each task alone **{re.search(single, table)[1]}** · main"
+    errors = f"{measure.lower()}: alone **{re.search(single, table)[1]}** · main"
     return " ".join(
-        [text, *(f"{errors} **{one}**" for one in re.findall(main_rule, table)), f". {measure}: alone **.0"]
+        [text, *(f"{errors} **{one}**" for one in re.findall(main_rule, table)), f". {measure}: rules **.0"]
     )
 
 
@@ -150,7 +150,7 @@ def typed(run: RunResult, command: str, capsys: pytest.CaptureFixture) -> str:
     titles = [one.title for one in decide(run, "").strategies if one.name in ("single", run.scenario.main)]
     single, other = (re.search(rf"^{re.escape(title)} +{_ERROR}", text, re.MULTILINE)[1] for title in titles)
     measure = "balanced error" if "Errors are balanced errors" in text else "error"
-    return f"{text} {measure}: each task alone **{single}** · main **{other}**"
+    return f"{text} {measure}: alone **{single}** · main **{other}**"
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ def test_a_visitor_who_changes_nothing_sees_a_finished_result(app):
     assert "**learning forward and backward makes the fewest errors** (.014): " in texts(test)
     expected = imrc.evaluate(imrc.datasets.load("six_or_nine", tasks=20, seed=0), n=4)
     for rule, label in (
-        ("single", "Error, each task alone"),
+        ("single", "Error, alone"),
         ("forward", "Error, forward"),
         ("forward_backward", "Error, forward and backward"),
     ):
@@ -149,7 +149,7 @@ def test_bad_values_in_the_link_are_corrected_and_said(app, query, said):
     test = app(**{"k": "20", "repetitions": "1", **query})
     assert not test.exception
     assert said in texts(test)
-    assert metrics(test)["Error, each task alone"]
+    assert metrics(test)["Error, alone"]
 
 
 def test_every_dataset_and_representation_opens(app):

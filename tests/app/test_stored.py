@@ -60,7 +60,7 @@ def test_a_stored_run_shows_at_once_and_equals_the_computed_one(app, kept, monke
     expected = imrc.evaluate(
         sequence, n=6, b=2, W=3, preset="paper", features="standardised", seed=4, repetitions=3
     ).headline()
-    assert metrics(test)["Error, each task alone"] == with_error(expected["single"])
+    assert metrics(test)["Error, alone"] == with_error(expected["single"])
     assert metrics(test)["Error, forward and backward"] == with_error(expected["forward_backward"])
     query = link(test)
     set_to = {"dataset": "random_walk", "features": "standardised", "preset": "paper"}
@@ -100,7 +100,7 @@ def test_a_broken_store_is_one_line_and_the_page_is_there(app, tmp_path, monkeyp
     monkeypatch.setenv("IMRC_STORE", str(broken))
     test = app(dataset="identical", k="4", n="5")
     assert not test.exception
-    assert metrics(test)["Error, each task alone"]
+    assert metrics(test)["Error, alone"]
     (warning,) = test.warning
     assert "Stored results cannot be listed." in warning.value
     assert "is not a results store" in warning.value

@@ -66,7 +66,7 @@ def test_an_analyst_goes_from_a_file_to_a_script_that_predicts_it(new_page, serv
     result = imrc.evaluate(
         sequence.head(int(query["k"])), n=int(query["n"]), b=1, repetitions=2, preset=query["preset"]
     )
-    for rule, title in (("single", "Error, each task alone"), ("forward_backward", "Error, forward and backward")):
+    for rule, title in (("single", "Error, alone"), ("forward_backward", "Error, forward and backward")):
         assert shown[title] == with_error(result.headline()[rule])
 
 

@@ -63,4 +63,4 @@ def test_compared_methods_have_none_and_the_chart_shows_the_rules(compiled):
     table = reliability_table(result)
     assert set(table["rule"]) == set(RULES)
     assert ((table["confidence"] >= 0.5) & (table["confidence"] <= 1.0)).all()
-    assert [trace.name for trace in reliability_chart(table).data if trace.name in ("Each task alone", "Forward")]
+    assert [trace.name for trace in reliability_chart(table).data if trace.name in ("Alone", "Forward")]

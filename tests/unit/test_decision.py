@@ -104,7 +104,7 @@ CASES = {
     "noise": ((0.4, 0.38, 0.38, 0.36, 0.34), 0.1, "forward_backward", None, "none of these", "More repetitions"),
     "one rule": ((0.5, 0.4, 0.30, 0.35, 0.32), 0.002, "pooled", "pooled", "best", "Train one rule for all tasks"),
     "little is lost": ((0.5, 0.4, 0.323, 0.35, 0.32), 0.002, "forward_backward", "pooled", "simpler", "it loses .00"),
-    "close": ((0.6, 0.4, 0.33, 0.4, 0.32), 0.03, *["forward_backward"] * 2, "close", "It is close: one rule"),
+    "close": ((0.6, 0.4, 0.33, 0.4, 0.32), 0.03, *["forward_backward"] * 2, "close", "It is close: pooling all tasks"),
     "neighbours mislead": ((0.6, 0.3, 0.4, 0.33, 0.35), 0.002, "single", "single", "best", "on its own samples"),
 }
 
@@ -153,7 +153,7 @@ def test_without_references_guessing_still_counts(runs):
     result, _ = runs
     found = decide(replace(result, majority=table(0.01, 0.001, np.random.default_rng(0))), "Toy")
     assert (found.advice.best, found.advice.advised) == ("majority", None)
-    assert found.notes == ("One rule for all tasks was not run beside it.",)
+    assert found.notes == ("The pooled rule was not run beside it.",)
 
 
 def test_other_draws_are_refused(runs):

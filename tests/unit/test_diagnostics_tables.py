@@ -109,7 +109,7 @@ def test_bound_chart_names_everything_and_what_the_run_reached():
     table = ess.with_reached(bounds, run)
     np.testing.assert_allclose(table["error"], run.error_tables["forward_backward"].final().mean(axis=0))
     shown = names(ess.bound_chart(table, trivial))
-    assert shown[:3] == ["bound, each task alone", "bound, forward", "bound, forward and backward"]
+    assert shown[:3] == ["bound, alone", "bound, forward", "bound, forward and backward"]
     assert shown[3:5] == ["minimax risk reached", "test error"]
     assert "guessing, .50" in shown[5]
     np.testing.assert_allclose(ess.bound_chart(table, trivial).data[2].y, table["forward_backward"] / trivial)

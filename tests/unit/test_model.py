@@ -108,7 +108,7 @@ def test_a_rule_by_hand():
 def test_the_model_says_what_it_is(model):
     told = repr(fit_model(sequence_of(months()), strategy="pooled", settings=RunSettings(), n_measured=12))
     assert told.splitlines() == [
-        "Model: One rule for all tasks; predicts rain: no and yes",
+        "Model: Pooled; predicts rain: no and yes",
         "  from 3 columns: sun, site and built",
         "  learnt from 4 tasks, 2023-01 to 2023-04, 100 rows",
         "  advice measured at n = 12, model learnt from 25 a task",
