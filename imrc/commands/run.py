@@ -12,7 +12,7 @@ from imrc.core.presets import own_features
 from imrc.core.settings import OVERRIDES, SETTINGS
 from imrc.evaluation.decision import REFERENCES, Decision, apart, decide, usual_answer, with_references
 from imrc.evaluation.effective import borrowing_note, effective_samples, samples_text
-from imrc.evaluation.measures import definitions, measure_columns
+from imrc.evaluation.measures import definitions
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.scenarios import HEADLINES, SCENARIOS
@@ -80,7 +80,8 @@ def _rows_of(result: RunResult, names: tuple[str, ...]) -> list[dict[str, Any]]:
             # Before learning a balanced error is not counted.
             headline = Headline.of(result.judged(name, kind))
             row[f"error_{kind}"], row[f"stderr_{kind}"] = headline.mean, headline.stderr
-        row |= measure_columns(result.measures()[name])
+        for measure, found in result.measures()[name].items():
+            row |= {measure: found.mean, f"stderr_{measure}": found.stderr}
         if name in RULES:
             worth = effective_samples(result, name)
             row |= {"risk": result.promised(name), "ess": worth.mean, "ess_low": worth.low, "ess_high": worth.high}

@@ -14,7 +14,7 @@ from imrc._types import Floats
 from imrc.evaluation.effective import EffectiveSamples, effective_samples
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.scenarios import BORROWING
-from imrc.evaluation.significance import Headline, half_width, interval_columns, mean_and_stderr
+from imrc.evaluation.significance import interval_columns, mean_interval
 from imrc.wording import RULES, decimal
 
 if TYPE_CHECKING:
@@ -120,13 +120,11 @@ class Realised:
 
 def _says_something(errors: Floats, curve: Floats) -> bool:
     """Return whether a curve falls by more than noise, and rises nowhere by more."""
-    repetitions = len(errors)
-    if repetitions < 2:
+    if len(errors) < 2:
         return bool(curve[0] > curve[-1])
-    fall = Headline.of(errors[:, 0] - errors[:, -1])
-    mean, stderr = mean_and_stderr(errors)
-    half = half_width(stderr, repetitions)
-    return bool(fall.mean > half_width(fall.stderr, repetitions) and (np.abs(mean - curve) <= half + 1e-12).all())
+    found = interval_columns(errors)
+    agrees = np.abs(found["value"] - curve) <= found["half"] + 1e-12
+    return mean_interval(errors[:, 0] - errors[:, -1]).low > 0.0 and bool(agrees.all())
 
 
 def realised_samples(runs: Sequence[RunResult], n: int) -> list[Realised]:

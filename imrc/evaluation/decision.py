@@ -6,7 +6,6 @@ are always answering the most frequent class, and one rule for everything so far
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
@@ -20,7 +19,7 @@ from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import run_all
 from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, ScenarioName, planned
 from imrc.evaluation.settings import RunSettings
-from imrc.evaluation.significance import Headline, Interval, holm, mean_interval, paired_differences, with_error
+from imrc.evaluation.significance import Headline, Interval, mean_interval, paired_differences, with_error
 from imrc.tasks import TaskSequence
 from imrc.wording import RULES, decimal, fewest, in_columns, unmarked
 
@@ -256,8 +255,7 @@ def decide(
             "model that never predicts it is rarely wrong here."
         )
     advice = advise(errors)
-    finding = _finding(advice, errors, words, rare, result.settings.scenario)
-    action = _action(advice, words, result)
+    finding, action = _said(advice, errors, words, rare, result)
     return Decision(strategies, advice, f"On *{as_text(title)}*, {finding}.", action, tuple(notes), rare)
 
 
@@ -303,27 +301,46 @@ def _sources(
     return found, words
 
 
-def _finding(
-    advice: Advice, errors: Mapping[str, Floats], words: Mapping[str, _Words], rare: str, scenario: ScenarioName
-) -> str:
-    """Say what was found, in Markdown."""
-    if advice.verdict == "nothing tested":
-        return "**there is no next task yet**: it takes two tasks to test one before it is learnt"
+def _said(
+    advice: Advice, errors: Mapping[str, Floats], words: Mapping[str, _Words], rare: str, result: RunResult
+) -> tuple[str, str]:
+    """Return what was found, in Markdown, and what to do."""
+    verdict, best, loss = advice.verdict, advice.best, advice.loss
+    if verdict == "nothing tested":
+        found = "**there is no next task yet**: it takes two tasks to test one before it is learnt"
+        return found, "Learn at least two tasks."
     mean = {name: decimal(float(values.mean())) for name, values in errors.items()}
-    best, rival = advice.best, advice.rival or advice.best
     doing = f"{words[best].doing} makes {fewest('balanced error' if rare else 'error')}"
+    if verdict == "too few repetitions":
+        found = f"**there are too few repetitions to tell**: in {len(errors[best])}, {doing} ({mean[best]})"
+        return found, f"Choose at least {ENOUGH} repetitions to get advice."
+    rival = advice.rival or best
     other = words[rival].doing
-    if advice.verdict == "too few repetitions":
-        many = len(errors[best])
-        return f"**there are too few repetitions to tell**: in {many}, {doing} ({mean[best]})"
-    if advice.verdict == "none of these":
+    if advice.advised is None:
         rule = min(float(values.mean()) for name, values in errors.items() if name != "majority")
-        return f"**no rule clearly beats {other}** ({mean[rival]}; the best rule {decimal(rule)})"
-    if advice.verdict == "simpler":
-        return f"**{other} is nearly as good as the best** ({mean[rival]}; {words[best].doing} {mean[best]})"
-    if advice.verdict == "close":
-        return f"**{doing} ({mean[best]}), but it is close**: {other} makes {mean[rival]}"
-    # By how much it beats the usual rivals, where that is clear.
+        wanted = f"a rule should beat {other} by {decimal(USEFUL, 2)}, with a 95 % interval above 0"
+        # A wide interval says that repetitions are wanting; only a narrow one says something about the data.
+        more = " More repetitions may tell more." if loss is not None and loss.high >= USEFUL else ""
+        found = f"**no rule clearly beats {other}** ({mean[rival]}; the best rule {decimal(rule)})"
+        return found, f"Do not use any of these yet: {wanted}.{more}"
+    action = words[advice.advised].action
+    if action == _REVISE and (pays := steps_that_pay(result)):
+        action += f" That pays for {pays} of {result.settings.b} steps back."
+    if loss is None:
+        worth = _worth(errors, best, words, rare, result.settings.scenario)
+        return f"**{doing}** ({mean[best]}){worth}", action
+    interval = f"{decimal(loss.mean)} (95 % interval {decimal(loss.low)} to {decimal(loss.high)})"
+    if verdict == "simpler":
+        found = f"**{other} is nearly as good as the best** ({mean[rival]}; {words[best].doing} {mean[best]})"
+        return found, f"{action} Against the best it loses {interval}: less than {decimal(MARGIN, 2)}."
+    found = f"**{doing} ({mean[best]}), but it is close**: {other} makes {mean[rival]}"
+    return found, f"{action} It is close: {other} loses {interval} and may be as good."
+
+
+def _worth(
+    errors: Mapping[str, Floats], best: str, words: Mapping[str, _Words], rare: str, scenario: ScenarioName
+) -> str:
+    """Say by how much the best beats the usual rivals, where that is clear."""
     found = paired_differences(errors, best, planned=planned(scenario, best))
     unit, worth = " points of balanced error" if rare else " errors in 100", []
     for name in ("single", "pooled", SCENARIOS[scenario].main):
@@ -331,31 +348,7 @@ def _finding(
             low, high = 100.0 * found[name].low, 100.0 * found[name].high
             worth.append(f"{low:.1f} to {high:.1f} fewer{unit} than {words[name].doing}")
             unit = ""
-    return f"**{doing}** ({mean[best]})" + (f": {', and '.join(worth[:2])}" if worth else "")
-
-
-def _action(advice: Advice, words: Mapping[str, _Words], result: RunResult) -> str:
-    """Say what to do."""
-    verdict, loss = advice.verdict, advice.loss
-    if verdict == "nothing tested":
-        return "Learn at least two tasks."
-    if verdict == "too few repetitions":
-        return f"Choose at least {ENOUGH} repetitions to get advice."
-    if advice.advised is None:
-        guessing = words["majority"].doing
-        wanted = f"a rule should beat {guessing} by {decimal(USEFUL, 2)}, with a 95 % interval above 0"
-        # A wide interval says that repetitions are wanting; only a narrow one says something about the data.
-        more = " More repetitions may tell more." if loss is not None and loss.high >= USEFUL else ""
-        return f"Do not use any of these yet: {wanted}.{more}"
-    action = words[advice.advised].action
-    if action == _REVISE and (pays := steps_that_pay(result)):
-        action += f" That pays for {pays} of {result.settings.b} steps back."
-    if loss is None or advice.rival is None:
-        return action
-    interval = f"{decimal(loss.mean)} (95 % interval {decimal(loss.low)} to {decimal(loss.high)})"
-    if verdict == "simpler":
-        return f"{action} Against the best it loses {interval}: less than {decimal(MARGIN, 2)}."
-    return f"{action} It is close: {words[advice.rival].doing} loses {interval} and may be as good."
+    return f": {', and '.join(worth[:2])}" if worth else ""
 
 
 def steps_that_pay(result: RunResult) -> int:
@@ -365,15 +358,12 @@ def steps_that_pay(result: RunResult) -> int:
     share the level of 5 % by Holm's method, and counting ends at the first that is not clear.
     """
     values = result.error_tables["forward_backward"].values
-    steps = []
+    gaps = {"none": np.zeros(len(values))}
     for lag in range(1, values.shape[2]):
         there = values[:, : values.shape[1] - lag]
-        gaps = (there[:, :, lag] - there[:, :, lag - 1]).mean(axis=1)
-        steps.append(paired_differences({"now": gaps, "before": np.zeros_like(gaps)}, "before")["now"])
-    corrected = holm([step.p for step in steps])
+        gaps[str(lag)] = (there[:, :, lag] - there[:, :, lag - 1]).mean(axis=1)
+    found = paired_differences(gaps, "none")
     pays = 0
-    for step, p in zip(steps, corrected, strict=True):
-        if not (math.isfinite(p) and p < 0.05 and step.mean < 0):
-            break
+    while (step := found.get(str(pays + 1))) and step.clear and step.mean < 0:
         pays += 1
     return pays

@@ -60,7 +60,6 @@ class Measure:
 
 
 _RARE = "Look at it rather than at the error where a class has less than 20 % of the samples."
-_OF_ERRORS: tuple[MeasureName, ...] = ("average_accuracy", "backward_transfer", "forward_transfer", "forgetting")
 MEASURES: dict[MeasureName, Measure] = {
     "average_accuracy": Measure("Average accuracy", "mean over j of R[T, j]", _GEM),
     "backward_transfer": Measure(
@@ -115,8 +114,8 @@ def measures_of_errors(
     """
     last, tasks = errors.final(), errors.tasks
     unknown = np.full(len(last), np.nan)
-    found: dict[MeasureName, Floats] = dict.fromkeys(_OF_ERRORS, unknown)
-    found["average_accuracy"] = 1.0 - last.mean(axis=1)
+    found: dict[MeasureName, Floats] = {"average_accuracy": 1.0 - last.mean(axis=1)}
+    found |= {"backward_transfer": unknown, "forward_transfer": unknown, "forgetting": unknown}
     if tasks == 1:
         return found
     earlier, at_last = errors.values[:, :-1], last[:, :-1]
@@ -170,12 +169,8 @@ def balanced_error(by_class: Floats) -> Floats:
     return np.asarray(share.sum(axis=1) / (samples > 0).sum(axis=1))
 
 
-MeasuresByRule = Mapping[str, Mapping[MeasureName, Headline]]
-"""What `imrc.RunResult.measures` gives."""
-
-
-def measure_rows(measures: MeasuresByRule) -> list[dict[str, Any]]:
-    """Return the measures of a run as a tidy table: rule, measure, value, stderr, formula, source."""
+def measure_rows(measures: Mapping[str, Mapping[MeasureName, Headline]]) -> list[dict[str, Any]]:
+    """Return what `imrc.RunResult.measures` gives as a tidy table: rule, measure, value, stderr, formula, source."""
     return [
         {"rule": rule, **_row(MEASURES[name], one)} for rule, found in measures.items() for name, one in found.items()
     ]
@@ -191,14 +186,6 @@ def definitions() -> dict[str, str]:
     return {
         one.title: f"{one.formula} ({one.source}).{f' {one.note}' if one.note else ''}" for one in MEASURES.values()
     }
-
-
-def measure_columns(measures: Mapping[MeasureName, Headline]) -> dict[str, Any]:
-    """Return measures of one rule as columns of a table, each with its standard error."""
-    columns: dict[str, Any] = {}
-    for name, one in measures.items():
-        columns |= {name: one.mean, f"stderr_{name}": one.stderr}
-    return columns
 
 
 MOST_TASKS = 300

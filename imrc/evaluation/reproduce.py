@@ -23,39 +23,36 @@ def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Map
     for rule, error in result.headline().items():
         print(f"{rule:16s} {error.mean:.3f} ± {error.stderr:.3f}")
     """
-    imports, arguments = _call(settings)
-    load = _load(dataset, tasks, settings, file_options)
+    head, arguments = _head(dataset, tasks, settings, file_options)
     # One repetition has no standard error.
     spread = " ± {error.stderr:.3f}" if settings.repetitions > 1 else ""
     return (
-        f"{imports}\n"
-        f"sequence = {load}\n"
+        f"{head}"
         f"result = imrc.evaluate(sequence, {arguments})\n"
         "for rule, error in result.headline().items():\n"
         f'    print(f"{{rule:16s}} {{error.mean:.3f}}{spread}")'
     )
 
 
-def _call(settings: RunSettings) -> tuple[str, str]:
-    """Return the imports of a script and the arguments of a run."""
-    arguments = [f"{name}={value!r}".replace("'", '"') for name, value in _numbers(settings).items()]
+def _head(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None) -> tuple[str, str]:
+    """Return the lines of a script that load the tasks, and the arguments of a run on them."""
+    given, spec, imports = _numbers(settings), settings.features, "import imrc\n"
     if settings.scenario != "continual":
-        arguments.append(f'scenario="{settings.scenario}"')
-    imports = "import imrc\n"
-    usual = own_features(settings.preset)
-    if settings.features != usual:
-        arguments.append(f"features={_feature_code(settings.features)}")
-        if settings.features != FeatureSpec(settings.features.kind):
+        given["scenario"] = settings.scenario
+    if spec != own_features(settings.preset):
+        given["features"] = spec
+        if spec == FeatureSpec(spec.kind):
+            given["features"] = spec.kind
+        else:
             imports += "from imrc.features import FeatureSpec\n"
-    arguments += [f"{name}={value!r}".replace("'", '"') for name, value in settings.overrides]
-    return imports, ", ".join(arguments)
-
-
-def _load(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None) -> str:
+    given |= settings.overrides
+    arguments = ", ".join(f"{name}={value!r}".replace("'", '"') for name, value in given.items())
     if file_options is None:
-        return f'imrc.datasets.load("{dataset}", tasks={tasks}, seed={settings.seed})'
-    options = "".join(f", {name}={value!r}" for name, value in file_options.items())
-    return f"imrc.datasets.read_table({dataset!r}{options}).head({tasks})"
+        load = f'imrc.datasets.load("{dataset}", tasks={tasks}, seed={settings.seed})'
+    else:
+        options = "".join(f", {name}={value!r}" for name, value in file_options.items())
+        load = f"imrc.datasets.read_table({dataset!r}{options}).head({tasks})"
+    return f"{imports}\nsequence = {load}\n", arguments
 
 
 def model_as_python(
@@ -73,10 +70,9 @@ def model_as_python(
     model.save("model.imrc")  # imrc.load("model.imrc") brings it back
     print(model.predict(sequence[-1].X[:10]), "predicted")
     """
-    imports, arguments = _call(settings)
+    head, arguments = _head(dataset, tasks, settings, file_options)
     return (
-        f"{imports}\n"
-        f"sequence = {_load(dataset, tasks, settings, file_options)}\n"
+        f"{head}"
         f"report = imrc.check(sequence, {arguments})\n"
         "print(report)\n"
         f'model = report.fit("{"alone" if strategy == "single" else strategy}")  '
@@ -115,10 +111,3 @@ def _numbers(settings: RunSettings) -> dict[str, Any]:
     """Return the settings that every description of a run states, with the resolved window."""
     stated = {name: getattr(settings, name) for name in ("n", "b", "W", "preset", "repetitions", "seed")}
     return {**stated, "W": settings.learner.W}
-
-
-def _feature_code(spec: FeatureSpec) -> str:
-    if spec == FeatureSpec(spec.kind):
-        return f'"{spec.kind}"'
-    values = ", ".join(f"{name}={value!r}" for name, value in asdict(spec).items())
-    return f"FeatureSpec({values})".replace("'", '"')

@@ -42,9 +42,9 @@ def _stated(preset: str, W: Window | None) -> Window | None:
     return None if VALUES[preset]["W"] == W else W
 
 
-def _apart(scenario: str, methods: Iterable[str]) -> bool:
-    """Whether a run computes something else than that of the scenario "continual"."""
-    return scenario == "multi_task" and "imrc" in methods
+def _computed(scenario: ScenarioName, methods: Iterable[str]) -> ScenarioName:
+    """Return the scenario whose run holds the numbers: those that differ in what is averaged share one run."""
+    return scenario if scenario == "multi_task" and "imrc" in methods else "continual"
 
 
 @documented
@@ -123,9 +123,9 @@ class RunSettings:
 
     @property
     def computed(self) -> RunSettings:
-        """The settings whose run holds the numbers of this one: scenarios that differ in what is averaged share it."""
-        same = self.scenario == "continual" or _apart(self.scenario, self.methods)
-        return self if same else replace(self, scenario="continual")
+        """The settings whose run holds the numbers of this one."""
+        scenario = _computed(self.scenario, self.methods)
+        return self if scenario == self.scenario else replace(self, scenario=scenario)
 
     def reach(self, tasks: int) -> int:
         """Return how many tasks before the newest are learnt again in a run of so many.
@@ -145,8 +145,7 @@ class RunSettings:
         """
         values = {one.name: getattr(self, one.name) for one in fields(self)} | changes
         values["W"] = _stated(values["preset"], values["W"])
-        if not _apart(values["scenario"], values["methods"]):
-            values["scenario"] = "continual"
+        values["scenario"] = _computed(values["scenario"], values["methods"])
         return tuple(values.values())
 
     def fit_to(self, sequence: TaskSequence) -> TaskSequence:

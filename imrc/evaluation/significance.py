@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from imrc._types import Floats
+from imrc._types import Floats, Ints
 from imrc.wording import decimal, with_spread
 
 LEVEL = 0.05
@@ -94,25 +94,14 @@ def interval_columns(values: Floats) -> dict[str, Floats]:
     return {"value": mean, "stderr": stderr, "half": half_width(stderr, len(values))}
 
 
-def holm(p: ArrayLike) -> Floats:
-    """Return p-values corrected for several tests by Holm's step-down method; NaN stays NaN and does not count."""
-    p = np.asarray(p, dtype=np.float64)
-    corrected = np.full(len(p), np.nan)
-    order = np.argsort(p)[: int(np.isfinite(p).sum())]
-    left = np.arange(len(order), 0, -1)
+def _holm(p: Floats) -> tuple[Floats, Ints]:
+    """Return p-values corrected by Holm's step-down method, and by what it divides the level for each of the tests."""
+    order, left = np.argsort(p), np.arange(len(p), 0, -1)
+    corrected, shares = np.empty(len(p)), np.empty(len(p), dtype=np.int64)
     corrected[order] = np.minimum(np.maximum.accumulate(left * p[order]), 1.0)
-    return corrected
-
-
-def _holm_shares(p: Floats) -> NDArray[np.int64]:
-    """Return by what Holm's method divides the level for each test: at the first that fails it stops dividing less."""
-    shares = np.ones(len(p), dtype=np.int64)
-    left = len(p)
-    for position, index in enumerate(np.argsort(p)):
-        shares[index] = left
-        if p[index] <= LEVEL / left:
-            left = len(p) - position - 1
-    return shares
+    # At the first test that fails it stops dividing less.
+    shares[order] = np.maximum(left, left[~(p[order] <= LEVEL / left)].max(initial=1))
+    return corrected, shares
 
 
 def paired_differences(
@@ -138,9 +127,9 @@ def paired_differences(
     raw = {name: _p_value(gap) for name, gap in gaps.items()}
     corrected, shares = dict(raw), dict.fromkeys(raw, 1)
     family = [name for name in raw if name != planned]
-    p = np.array([raw[name] for name in family])
-    corrected |= zip(family, holm(p).tolist(), strict=True)
-    shares |= zip(family, _holm_shares(p).tolist(), strict=True)
+    by_holm = _holm(np.array([raw[name] for name in family]))
+    corrected |= zip(family, by_holm[0].tolist(), strict=True)
+    shares |= zip(family, by_holm[1].tolist(), strict=True)
     out = {}
     for name, gap in gaps.items():
         found, spread = mean_interval(gap, 1.0 - LEVEL / shares[name]), Headline.of(gap)
