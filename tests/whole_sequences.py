@@ -1,10 +1,7 @@
 """Recursions over whole sequences, which the library runs step by step: what its numbers are compared with."""
 
-import numpy as np
-
 from imrc._types import Floats
-from imrc.core.recursions import borrowed_samples, forward_step, revise, track_forward
-from imrc.core.theory import ess_recursion
+from imrc.core.recursions import forward_step, revise, track_forward
 
 
 def track_backward(tau: Floats, s: Floats, d: Floats) -> tuple[Floats, Floats]:
@@ -27,21 +24,3 @@ def track_forward_backward(tau: Floats, s: Floats, d: Floats, b: int | None = No
     for j, (mean, mse) in zip(reach, revise((tau[-1], s[-1]), earlier, (d[j + 1] for j in reach)), strict=True):
         tau_fb[j], s_fb[j] = mean, mse
     return tau_fb, s_fb
-
-
-def ess_by_b(n: Floats, sigma2: float, d2: float, largest: int) -> Floats:
-    """Effective sample size of every task for b = 0, ..., `largest` backward steps, one row each.
-
-    >>> ess_by_b(np.full(3, 10.0), 1.0, 0.1, 2).round(2).tolist()
-    [[10.0, 15.0, 16.0], [15.0, 20.0, 16.0], [16.0, 20.0, 16.0]]
-    """
-    forward = ess_recursion(n, sigma2, d2, 0)[0]
-    rows = [forward]
-    # reach[j]: ESS of task j from itself and the next b tasks, for the b reached so far.
-    reach = n.copy()
-    for _ in range(largest):
-        share = np.zeros(len(n))
-        share[:-1] = borrowed_samples(reach[1:], sigma2, d2)
-        rows.append(forward + share)
-        reach = n + share
-    return np.stack(rows)

@@ -10,7 +10,7 @@ from scipy import stats
 
 import imrc
 from imrc.evaluation import LagTable, RunSettings, decide, draw_task, run_references
-from imrc.evaluation.decision import REFERENCES, STRATEGY_TITLES, advise, steps_that_pay, usual_answer
+from imrc.evaluation.decision import REFERENCES, STRATEGY_TITLES, advise, steps_that_pay
 from imrc.evaluation.reproduce import model_as_python
 from imrc.evaluation.splits import repetition_seeds, task_seed
 
@@ -50,15 +50,6 @@ def test_all_strategies_have_the_error_of_their_run(runs):
         assert one.error == run.headline()[one.name]
         expected = stats.ttest_1samp(values, 0.0).confidence_interval(0.95)
         assert (one.low, one.high) == pytest.approx((expected.low, expected.high))
-
-
-def test_references_see_the_draws_of_the_comparison(runs):
-    """Run beside IMRC as on the page with all methods, they give the same numbers."""
-    _, references = runs
-    sequence = imrc.datasets.load("random_walk", tasks=4, samples=60)
-    beside = imrc.evaluate(sequence, n=5, b=2, repetitions=REPETITIONS, methods=("imrc", *REFERENCES))
-    for method in REFERENCES:
-        np.testing.assert_array_equal(beside.per_repetition(method), references.per_repetition(method))
 
 
 def test_the_rule_is_the_rule(rng):
@@ -172,12 +163,6 @@ def test_steps_that_pay(runs):
     for made, pay in ((LagTable(values), 1), (LagTable(values[:, :, :1]), 0)):
         changed = replace(result, error_tables={**result.error_tables, "forward_backward": made})
         assert steps_that_pay(changed) == pay
-
-
-def test_usual_answer():
-    sequence = imrc.datasets.load("identical", tasks=3)
-    counts = sum(np.bincount(sequence.encoded(j), minlength=2) for j in range(3))
-    assert usual_answer(sequence) == sequence.class_names[int(np.argmax(counts))]
 
 
 @pytest.mark.slow

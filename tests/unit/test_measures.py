@@ -9,25 +9,17 @@ import pytest
 
 import imrc
 from imrc.cli import main
-from imrc.evaluation import LagTable
+from imrc.evaluation import LagTable, error_matrix
 from imrc.evaluation.measures import MEASURES, measure_rows, measures_of_errors
 
 # R[step, task] of four tasks, nothing known above the diagonal.
 R = np.array([[0.9, np.nan, np.nan, np.nan], [0.7, 0.8, np.nan, np.nan], [0.8, 0.6, 0.5, np.nan], [0.6, 0.7, 0.9, 0.4]])
 
 
-def lag_table(*matrices: np.ndarray) -> LagTable:
-    values = np.full((len(matrices), len(matrices[0]), len(matrices[0])), np.nan)
-    for repetition, matrix in enumerate(matrices):
-        for step, task in zip(*np.tril_indices(len(matrix)), strict=True):
-            values[repetition, task, step - task] = 1.0 - matrix[step, task]
-    return LagTable(values)
-
-
 def test_by_hand():
     before = 1.0 - np.array([[0.5, 0.3, 0.6, 0.2]])
     reference = 1.0 - np.array([[0.5, 0.5, 0.25, 0.25]])
-    found = measures_of_errors(lag_table(R), before, reference)
+    found = measures_of_errors(error_matrix(R).errors, before, reference)
     assert found["average_accuracy"][0] == pytest.approx((0.6 + 0.7 + 0.9 + 0.4) / 4)
     assert found["backward_transfer"][0] == pytest.approx(((0.6 - 0.9) + (0.7 - 0.8) + (0.9 - 0.5)) / 3)
     # The best before the last step: .9, .8 and, of the third task, .5.

@@ -1,12 +1,11 @@
 """Figures of the page *Result*: what a task is, what could be done, each task, and the label budget."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import imrc
 from imrc.evaluation import decide, run_references
-from imrc.evaluation.budget import budget_sentence, budget_table, samples_to_reach
+from imrc.evaluation.budget import budget_sentence, budget_table
 from imrc.plots.result import decision_chart
 from imrc.plots.tasks import image_strip, moving_clouds, sample_images, task_clouds
 from imrc.plots.what_if import budget_chart
@@ -73,13 +72,3 @@ def test_label_budget_of_one_repetition_has_no_bands(sequence):
     table = budget_table(runs)
     assert table["stderr"].isna().all()
     assert not any("95" in (trace.name or "") for trace in budget_chart(table, runs[1]).data)
-
-
-def test_samples_needed_are_read_off_the_curve():
-    table = pd.DataFrame(
-        {"rule": ["single"] * 2 + ["forward_backward"] * 2, "x": [10, 40, 10, 40], "value": [0.4, 0.25, 0.3, 0.2]}
-    )
-    # Half way in error from 10 to 40 is half way in log n.
-    assert samples_to_reach(table, "forward_backward", 0.25) == pytest.approx(20.0)
-    assert "**26 labels** a task alone, **10** with" in budget_sentence(table, 10)
-    assert "**more than 40 labels** a task alone, **40** with" in budget_sentence(table, 40)
