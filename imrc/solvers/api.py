@@ -7,7 +7,6 @@ threading layer that could be entered twice. Numba and HiGHS are loaded when the
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -311,37 +310,16 @@ def solve(
     return solution
 
 
-Kernels = Literal["subgradient", "log loss"]
-STAGES: dict[Kernels, tuple[str, float]] = {
-    "subgradient": ("subgradient method", 4.5),
-    "log loss": ("rule for log loss", 6.5),
-}
-"""Per group: name, and seconds it takes on the machine of the benchmarks (shares of the progress bar)."""
+def warm_up(progress: Callable[[float, str], object] = lambda _share, _text: None) -> None:
+    """Compile the kernels, or load them from the cache: some ten seconds at first, later half a second.
 
-
-def warm_up(
-    progress: Callable[[float, str], None] | None = None, kernels: Sequence[Kernels] = ("subgradient", "log loss")
-) -> float:
-    """Compile the kernels, or load them from the cache, and return the seconds: some ten at first, later half a second.
-
-    Compiled code is kept next to the package, or in the user's cache folder where that is read-only.
-    ``progress(fraction, text)`` is called before each stage and at the end with 1.0; the exact method needs no kernels.
+    ``progress(fraction, text)`` is called before each and at the end with 1.0; the exact method needs no kernels.
     """
     from imrc.solvers.logistic import solve_in_turn
 
-    started = time.perf_counter()
-    stages = [STAGES[check_choice("kernels", group, tuple(STAGES))] for group in kernels]
-    total, done = sum(seconds for _, seconds in stages), 0.0
     ones, zeros = np.ones((2, 2)), np.zeros(4)
-    for group, (name, seconds) in zip(kernels, stages, strict=True):
-        if progress is not None:
-            progress(done / total, f"Compiling: {name}")
-        if group == "subgradient":
-            run_subgradient(prepare_instances(ones), zeros, zeros, 2, 1, zeros, zeros)
-        else:
-            starts = zeros.reshape(1, 2, 2)
-            solve_in_turn(ones, np.array([0, 1]), ones[:1] / 2, ones[0, :1], starts, primal=True, max_iter=2)
-        done += seconds
-    if progress is not None:
-        progress(1.0, "Compiled")
-    return time.perf_counter() - started
+    progress(0.0, "Compiling: subgradient method")
+    run_subgradient(prepare_instances(ones), zeros, zeros, 2, 1, zeros, zeros)
+    progress(0.4, "Compiling: rule for log loss")
+    solve_in_turn(ones, np.arange(2), ones[:1] / 2, ones[0, :1], zeros.reshape(1, 2, 2), primal=True, max_iter=2)
+    progress(1.0, "Compiled")

@@ -114,6 +114,6 @@ if __name__ == "__main__":
     every = {"subgradient": subgradient, "growth": growth}
     options = parser(__doc__)
     options.add_argument("--only", nargs="+", choices=list(every), default=list(every))
-    warm_up(kernels=("subgradient",))
+    warm_up()
     for name in options.parse_args().only:
         every[name]()

@@ -149,12 +149,10 @@ def test_bad_input_is_named(change, message):
         solve(X, tau, lam, **arguments)
 
 
-def test_warm_up_tells_its_progress_and_knows_its_groups():
+def test_warm_up_tells_its_progress():
     news = []
-    warm_up(lambda share, text: news.append((share, text)), kernels=("subgradient", "log loss"))
+    warm_up(lambda share, text: news.append((share, text)))
     shares = [share for share, _ in news]
     assert shares == sorted(shares)
     assert (shares[0], news[-1]) == (0.0, (1.0, "Compiled"))
     assert [text for _, text in news[:-1]] == ["Compiling: subgradient method", "Compiling: rule for log loss"]
-    with pytest.raises(ValueError, match="kernels must be one of"):
-        warm_up(kernels=("simplex",))
