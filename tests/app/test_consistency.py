@@ -17,13 +17,12 @@ from streamlit.testing.v1 import AppTest
 from imrc import datasets, report
 from imrc.cli import main
 from imrc.evaluation import SCENARIOS, RunResult, decide, effective_samples
-from imrc.evaluation.comparison import imrc_key, preset_in, title_of_method
+from imrc.evaluation.comparison import imrc_key, title_of_method
 from imrc.evaluation.effective import samples_text
 from imrc.evaluation.significance import with_error
 from imrc.report.sentences import measured_sentence
 from imrc.wording import RULES
 from pages.shell import charts
-from pages.shell.choice import PRESET_TITLES
 from tests.app.conftest import link, texts
 from tests.app.test_copies import copies, page_result
 
@@ -240,21 +239,6 @@ def test_pages_agree_on_a_rare_class(app, capsys, preset):
         assert run.settings.scenario == scenario
         assert run.measure() == ("error" if scenario == "next_task" else "balanced error")
         agree(test, capsys, everywhere=True)
-
-
-@pytest.mark.usefixtures("without_charts")
-def test_one_name_is_one_method(app):
-    """The preset of the paper in another representation than its own makes other errors, and has another name."""
-    test = app(dataset="rotated_digits", k="5", n="10", repetitions="2")
-    assert preset_in("paper", page_result(test).settings.features).capitalize() == "Paper, features blended"
-    test.session_state["compare_methods"] = ["majority"]
-    test.session_state["compare_measure"] = True
-    test = test.switch_page(VIEWS["compare"]).run()
-    table = next(frame.value for frame in test.dataframe if "Against reference" in frame.value).set_index("Method")
-    shown = table.loc["IMRC (paper, features blended)", "Error"]
-    own = app(dataset="rotated_digits", k="5", n="10", repetitions="2", preset="paper")
-    assert shown != with_error(page_result(own).headline()["forward_backward"])
-    assert PRESET_TITLES["paper"] in texts(own)
 
 
 @pytest.mark.usefixtures("without_charts")

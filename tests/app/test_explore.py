@@ -164,12 +164,6 @@ def test_every_dataset_and_representation_opens(app):
         assert not test.exception, kind
 
 
-def test_more_than_sixty_tasks_show_lags(app):
-    test = app(dataset="identical", k="70", n="3", repetitions="1")
-    assert not test.exception
-    assert metrics(test)["Error, forward"]
-
-
 def test_the_numbers_have_measures_by_name_with_their_formulas(app):
     test = app(dataset="random_walk", k="5", n="5", repetitions="2", experts="true")
     assert not test.exception

@@ -42,23 +42,6 @@ def test_a_first_visit_leaves_the_link_alone(app):
     assert link(test) == SMALL
 
 
-def test_back_undoes_a_run_and_forward_redoes_it(app, monkeypatch):
-    monkeypatch.setattr(state, "_LINK_ARRIVES_S", 0.0)
-    test = app(**SMALL)
-    first = metrics(test)
-    test.number_input(key="n").set_value(9).run()
-    second, there = metrics(test), link(test)
-    assert second != first
-    for said, shown, n in ((SMALL, first, 5), (there, second, 9)):
-        test.query_params.clear()
-        test.query_params.update(said)
-        test.run()
-        assert not test.exception
-        assert metrics(test) == shown
-        assert test.number_input(key="n").value == n
-        assert link(test) == said
-
-
 def test_a_click_that_overtakes_the_new_link_is_not_back(app, monkeypatch):
     monkeypatch.setattr(state, "_LINK_ARRIVES_S", 60.0)
     test = app(**SMALL)

@@ -13,7 +13,6 @@ The sequences are those of `sequences.py`.
 """
 
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from itertools import product
@@ -21,14 +20,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import RandomForestClassifier
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import imrc
 from imrc.evaluation import largest_n
 from imrc.evaluation.measures import calibration_error, log_loss
-from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
 from tests.benchmarks.common import RESULTS, Cells, parser
 from tests.benchmarks.sequences import SEQUENCES
 
@@ -55,34 +52,6 @@ def evaluated(sequence: imrc.TaskSequence, n: int, seed: int, **options: object)
     return row
 
 
-def forest(sequence: imrc.TaskSequence, n: int, seed: int) -> dict[str, object]:
-    """Return the measures of one forest on all samples so far, with the number of the task as a column."""
-    repetition = repetition_seeds(seed, 1)[0]
-    known, labels, tests, errors, before, times = [], [], [], [], [], []
-    model = None
-    for task, block in enumerate(sequence.tasks):
-        y = sequence.encoded(task)
-        draw = draw_task(y, n, sequence.n_classes, task_seed(repetition, task))
-        numbered = np.column_stack([block.X, np.full(len(y), task)])
-        if model is not None:
-            before.append(np.mean(model.predict(numbered[draw.test]) != y[draw.test]))
-        known.append(numbered[draw.train])
-        labels.append(y[draw.train])
-        tests.append((numbered[draw.test], y[draw.test]))
-        started = time.process_time()
-        model = RandomForestClassifier(100, random_state=seed).fit(np.vstack(known), np.concatenate(labels))
-        times.append(time.process_time() - started)
-        answers = model.predict(np.vstack([X for X, _ in tests]))
-        ends = np.cumsum([len(truth) for _, truth in tests])[:-1]
-        errors.append([np.mean(a != t) for a, (_, t) in zip(np.split(answers, ends), tests, strict=True)])
-    return {
-        "average": float(np.mean([np.mean(row) for row in errors])),
-        "newest": float(np.mean([row[-1] for row in errors])),
-        "before": float(np.mean(before)),
-        "ms": 1000.0 * float(np.mean(times)),
-    }
-
-
 CONTINUAL: dict[str, Callable[..., dict[str, object]]] = {
     "learner": evaluated,
     "pooled": partial(evaluated, methods=("pooled",)),
@@ -90,7 +59,7 @@ CONTINUAL: dict[str, Callable[..., dict[str, object]]] = {
     "paper": partial(evaluated, preset="paper"),
     "logistic_seen": partial(evaluated, methods=("logistic_seen:tuned",)),
     "logistic_single": partial(evaluated, methods=("logistic_single:tuned",)),
-    "forest": forest,
+    "forest": partial(evaluated, methods=("forest:hundred",)),
 }
 
 

@@ -146,19 +146,6 @@ def test_stopped_while_loading_there_is_no_traceback():
     assert (done.returncode, done.stdout, done.stderr.strip()) == (1, "", "imrc: stopped")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="links that lead to themselves are made with POSIX")
-def test_a_store_that_is_a_link_to_itself(tmp_path, capsys):
-    loop = tmp_path / "results.sqlite"
-    loop.symlink_to(loop)
-    sweep = ["sweep", "--datasets", "identical", "-k", "3", "-n", "5", "-b", "0", "--repetitions", "1"]
-    for place in (loop, loop / "results.sqlite"):
-        assert main([*sweep, "--store", str(place)]) in (1, 2)
-        error = capsys.readouterr().err
-        assert "loop" not in error or os.strerror(errno.ELOOP) in error
-        assert str(loop) in error
-        assert "bug in imrc" not in error
-
-
 def test_a_file_somebody_reads_is_replaced_as_soon_as_that_is_possible(tmp_path, monkeypatch):
     # What Windows does while another program has the file open.
     file, replace, refusals = tmp_path / "a.csv", os.replace, [PermissionError(errno.EACCES, "in use")] * 3
@@ -178,17 +165,3 @@ def test_a_file_somebody_reads_is_replaced_as_soon_as_that_is_possible(tmp_path,
     with pytest.raises(PermissionError), replacing(file) as part:
         part.write_text("newer")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["new"]
-
-
-def test_nothing_of_posix_alone_is_used_where_it_is_not_asked_for_first():
-    # There is only Linux here: what other systems do not have is looked for in the source.
-    missing = ("fork", "getppid", "getuid", "geteuid", "setsid", "killpg", "sched_getaffinity", "pthread_sigmask")
-    unguarded = []
-    for path in sorted([*(ROOT / "imrc").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]):
-        lines = path.read_text(encoding="utf-8").splitlines()
-        for number, line in enumerate(lines):
-            used = [name for name in missing if f"os.{name}(" in line or f"signal.{name}(" in line]
-            before = "\n".join(lines[max(number - 12, 0) : number])
-            if used and "os.name == " not in before and "hasattr(" not in before:
-                unguarded.append(f"{path.name}:{number + 1} {used}")
-    assert unguarded == []

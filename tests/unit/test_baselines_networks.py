@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize
 
-from imrc.baselines._kernels import sgd_sequence
 from imrc.baselines._network import Layout, group_gradients, loss_gradient, mean_squared_gradient, network_scores
 from imrc.baselines.ewc import EWC, proximal_step
 from imrc.baselines.gem import GEM, project_gradient
@@ -66,15 +65,6 @@ class TestNetwork:
         drawn = mean_squared_gradient(LAYOUT, theta, np.repeat(X[:1], 20_000, axis=0), None, rng)
         # 20 000 draws: relative standard error below 1 %.
         np.testing.assert_allclose(drawn, expected, rtol=0.05, atol=1e-12)
-
-    def test_kernel_takes_the_same_steps(self, batch):
-        theta, X, y = batch
-        expected, theta = theta.copy(), theta.copy()
-        order, rates = np.array([0, 3, 3, 5, 1]), np.array([0.1, 0.2, 0.05, 0.3, 0.1])
-        for i, rate in zip(order, rates, strict=True):
-            expected -= rate * loss_gradient(LAYOUT, expected, X[i : i + 1], y[i : i + 1])
-        sgd_sequence(theta, 5, 3, X, y, order, rates)
-        np.testing.assert_allclose(theta, expected, rtol=1e-12, atol=1e-15)
 
 
 def plain_sgd(data, rate, seed, batch=10):

@@ -15,14 +15,13 @@ from imrc.diagnostics.evidence import (
     FLAG_LIMIT,
     MEAN_LIMIT,
     ChangeEstimate,
-    Innovations,
     OrderTests,
     approximate_p_value,
     exact_p_value,
 )
 from imrc.diagnostics.models import ModelFit
 from imrc.diagnostics.samples import noise_components, read_sequence, reduce_moments
-from imrc.diagnostics.words import CHANGES, word_verdict
+from imrc.diagnostics.words import CHANGES
 from imrc.report.guarantees import PlugIn, order_sentence, vacuous_sentence
 from imrc.tasks import Task, TaskSequence
 from tests.benchmarks.what_changed import stationary
@@ -257,29 +256,6 @@ def test_rules_of_the_verdict(k, p_same, p_order, high, share, expected):
     assert judge(found(k, high, p_same=p_same, order=order, returns_share=share))[:2] == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "second", "z_mean", "z_lag", "assumption", "said"),
-    [
-        ("evolving", None, 1.9, 2.7, "supported", "look independent and zero-mean"),
-        ("evolving", "trend", 1.9, 2.7, "open", "look independent and zero-mean"),
-        ("trend", None, 1.9, 2.7, "contradicted", "nothing unusual on their own"),
-        # Without an order among the tasks the tests on changes are not looked at.
-        *(
-            (name, None, 4.0, 4.0, None, "not judged")
-            for name in ("no_change", "too_few", "iid", "differ", "recurring")
-        ),
-    ],
-)
-def test_unremarkable_changes_support_evolving_only(name, second, z_mean, z_lag, assumption, said):
-    tests = Innovations(z_mean, {2: z_lag, 3: 0.5}, -0.4, -0.4, 3.0)
-    verdict = word_verdict(name, second, found(30 if assumption else 9, 0.5, innovations=tests, returns=()))
-    assert verdict.changes_text.startswith(said)
-    if assumption:
-        assert verdict.assumption == assumption
-    else:
-        assert verdict.changes is None
-
-
 def test_returns_of_alternating_tasks():
     means = np.array([[0.0, 0.0], [5.0, 5.0], [0.1, 0.0], [5.0, 5.1], [0.0, 0.1]])
     difference = ((means[:, None] - means[None]) ** 2).mean(axis=2)
@@ -297,22 +273,6 @@ def test_band_holds_the_average_of_independent_tasks():
     # 240 values, 95 % expected.
     assert 0.88 < np.mean(inside) <= 1.0
     assert pacf.low[0] < -1 / 20 < pacf.high[0]
-
-
-def test_command_line_prints_verdict_and_json(capsys):
-    from imrc.cli import main
-
-    few = ["--repetitions", "1", "--features", "identity"]
-    assert main(["check", "periodic", "-k", "20", "-n", "20", *few, "--evidence"]) == 0
-    text = capsys.readouterr().out
-    sequence = imrc.datasets.load("periodic", tasks=20, seed=0)
-    result = assess(sequence, features="identity")
-    assert f"\nperiodic: {result.verdict.title}\n" in text
-    assert f"n d2 / sigma2 at n = 20: {words_.number(result.ratio_at(20)[0])}" in text
-    assert main(["check", "identical", "-k", "4", *few, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["verdict"]["tasks"] == 4
-    assert main(["check", "identical", "-k", "1"]) == 2
-    assert "tasks" in capsys.readouterr().err
 
 
 def simulated_means(kind, seed):

@@ -186,12 +186,6 @@ def test_unknown_labels_tasks_and_rules_are_refused_and_nothing_is_lost(sequence
     assert model.n_tasks_ == 1
 
 
-def test_n_iter_of_the_subgradient_method(sequence):
-    assert learn(sequence.head(2), preset="paper").n_iter_ == 2000
-    assert learn(sequence.head(2), preset="paper", max_iter=70).n_iter_ == 70
-    assert learn(sequence.head(2), loss="0-1").n_iter_ == 40 * 20
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -213,14 +207,6 @@ def test_a_parameter_changed_after_the_first_task_is_refused(sequence, change, m
     # Set back, it goes on as if nothing had happened.
     model.set_params(**before).partial_fit(sequence[2].X, sequence[2].y)
     np.testing.assert_array_equal(model.coef_["forward_backward"], usual.coef_["forward_backward"])
-
-
-def test_fit_starts_anew_with_changed_parameters(sequence):
-    model = learn(sequence).set_params(preset="paper", b=1)
-    task = sequence[0]
-    model.fit(task.X, task.y)
-    fresh = IMRC(preset="paper", b=1).fit(task.X, task.y)
-    np.testing.assert_array_equal(model.coef_["forward"], fresh.coef_["forward"])
 
 
 def test_a_first_call_that_failed_binds_to_nothing(sequence):

@@ -5,9 +5,7 @@ import gzip
 import html
 import json
 import re
-import sys
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -158,27 +156,16 @@ def test_advice(report, errors, verdict, advised, pays):
     assert judged.errors["advised"].sum() == (advised is not None)
 
 
-def test_fit_learns_what_is_advised(report, monkeypatch):
-    asked = []
-    stand_in = SimpleNamespace(fit_model=lambda *tasks, **options: asked.append((*tasks, options)))
-    monkeypatch.setitem(sys.modules, "imrc.model", stand_in)
-    told = {"settings": report.run.settings, "n_measured": 8}
-    advised = replace(report)
-    advised.__dict__["decision"] = replace(report.decision, advice=replace(report.advice, advised="pooled"))
-    advised.fit()
-    advised.fit(strategy="alone")
-    advised.fit("forward_backward")
-    names = ["pooled", "single", "forward_backward"]
-    assert asked == [(report.sequence, {"strategy": name, **told}) for name in names]
+def test_only_a_strategy_of_a_sequence_at_hand_is_learnt(report):
+    assert report.fit("alone").strategy == "single"
     with pytest.raises(ValueError, match="strategy must be one of 'forward', 'forward_backward', 'pooled', 'single'"):
-        advised.fit("majority")
+        report.fit("majority")
     nothing = replace(report)
     nothing.__dict__["decision"] = replace(report.decision, advice=replace(report.advice, advised=None))
     with pytest.raises(ValueError, match="No strategy is advised"):
         nothing.fit()
     with pytest.raises(ValueError, match="does not hold the tasks"):
         replace(report, sequence=None).fit("forward")
-    assert len(asked) == 3
 
 
 def test_how_many_labels_takes_runs_at_other_n(tasks):

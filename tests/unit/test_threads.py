@@ -1,6 +1,5 @@
 """Visitors of a server load data in threads of one process: nothing compiled may assume that it is alone."""
 
-import ast
 import os
 import subprocess
 import sys
@@ -48,15 +47,6 @@ def test_rotated_images_are_loaded_by_many_visitors_at_once():
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "3 True"
-
-
-def test_no_kernel_uses_the_thread_pool_of_numba():
-    for path in (ROOT / "imrc").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.keyword) and node.arg == "parallel":
-                raise AssertionError(f"{path} line {node.value.lineno}: parallel=")
-            if isinstance(node, ast.alias) and node.name == "prange":
-                raise AssertionError(f"{path} line {node.lineno}: prange")
 
 
 def blas_threads() -> set[int]:
