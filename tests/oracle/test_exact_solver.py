@@ -7,9 +7,8 @@ import pytest
 from scipy.optimize import linprog
 
 from imrc.solvers import Problem, _exact, prepare_instances, solve, solve_many
-from tests.benchmarks.problems import random_problem
+from tests.benchmarks.problems import objective, random_problem
 from tests.conftest import golden_files
-from tests.objective import evaluate_objective
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -37,10 +36,13 @@ def highs(X1, tau, lam, box=None):
     raise AssertionError(result.message)
 
 
+def exact(X1, tau, lam, **options):
+    return solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=len(tau), method="exact", **options)
+
+
 def check(X1, tau, lam, box=None):
     """Compare one problem; returns whether the uncertainty set restricted to X was empty."""
-    X, n_classes = X1[:, 1:], len(tau)
-    solution = solve(X, tau.ravel(), lam.ravel(), n_classes=n_classes, method="exact", box=box)
+    solution = exact(X1, tau, lam, box=box)
     expected = highs(X1, tau, lam, box)
     empty = expected is None
     assert empty == ("is empty" in solution.status)
@@ -51,7 +53,7 @@ def check(X1, tau, lam, box=None):
     assert solution.value == pytest.approx(expected, abs=1e-7)
     assert solution.lower_bound <= expected + 1e-9
     assert solution.gap == solution.value - solution.lower_bound <= 1e-6
-    at_mu = evaluate_objective(X, tau.ravel(), lam.ravel(), solution.mu, n_classes=n_classes)
+    at_mu = objective(X1, tau, lam, solution.mu.reshape(tau.shape))[0]
     assert at_mu == pytest.approx(solution.value, abs=1e-11)
     if solution.box is not None:
         assert np.abs(solution.mu).max() <= solution.box * (1 + 1e-12)
@@ -114,10 +116,7 @@ def test_box(box):
 
 def test_given_box_is_kept_and_a_wide_one_changes_nothing():
     X1, tau, lam = random_problem(15, 20, 2, seed=2)
-    arguments = {"n_classes": 2, "method": "exact"}
-    free = solve(X1[:, 1:], tau.ravel(), lam.ravel(), **arguments)
-    wide = solve(X1[:, 1:], tau.ravel(), lam.ravel(), box=50.0, **arguments)
-    tight = solve(X1[:, 1:], tau.ravel(), lam.ravel(), box=0.01, **arguments)
+    free, wide, tight = (exact(X1, tau, lam, box=box) for box in (None, 50.0, 0.01))
     assert free.box is None
     assert free.status == "optimal"
     assert wide.value == pytest.approx(free.value, abs=1e-7)
@@ -139,7 +138,7 @@ def test_unsolved_is_not_called_optimal(monkeypatch):
     X1, tau, lam = random_problem(10, 15, 2, seed=4)
     poor = _exact._Outcome(np.zeros_like(tau), 0.9, 0.1, 7, False)
     monkeypatch.setattr(_exact, "_highs", lambda *_: poor)
-    solution = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=2, method="exact")
+    solution = exact(X1, tau, lam)
     assert not solution.converged
     assert "before the gap was closed" in solution.status
     assert solution.gap == pytest.approx(0.8)
@@ -154,7 +153,7 @@ def test_a_gap_left_open_is_tried_again_from_scratch(monkeypatch):
         return original(*args) if args[-1] else _exact._Outcome(np.zeros_like(tau), 1.0, -1.0, 7, False)
 
     monkeypatch.setattr(_exact, "_highs", first_fails)
-    solution = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=3, method="exact")
+    solution = exact(X1, tau, lam)
     assert tried == [False, True]  # the second time with presolve
     assert solution.converged
     assert solution.value == pytest.approx(good, abs=1e-7)
@@ -163,25 +162,21 @@ def test_a_gap_left_open_is_tried_again_from_scratch(monkeypatch):
 @pytest.mark.parametrize(("n", "shift"), [(12, 0.0), (12, 0.2), (350, 0.0)])
 def test_a_warm_start_leads_to_the_same_optimum_in_fewer_iterations(n, shift):
     X1, tau, lam = random_problem(n, 40, 2, seed=3)
-    arguments = {"n_classes": 2, "method": "exact"}
-    before = solve(X1[:, 1:], tau.ravel(), lam.ravel(), **arguments)
+    before = exact(X1, tau, lam)
     tau, lam = tau + shift * lam * np.random.default_rng(0).normal(size=tau.shape), 0.9 * lam
-    cold = solve(X1[:, 1:], tau.ravel(), lam.ravel(), **arguments)
-    warm = solve(X1[:, 1:], tau.ravel(), lam.ravel(), warm_start=before, **arguments)
+    cold, warm = exact(X1, tau, lam), exact(X1, tau, lam, warm_start=before)
     assert warm.status == cold.status
     assert warm.value == pytest.approx(cold.value, abs=1e-7)
     assert warm.iterations < cold.iterations
     # What was not zero elsewhere is only a guess: any other start gives the same.
     rough = np.random.default_rng(1).normal(size=tau.size) * (np.arange(tau.size) % 3 == 0)
-    assert solve(X1[:, 1:], tau.ravel(), lam.ravel(), warm_start=rough, **arguments).value == (
-        pytest.approx(cold.value, abs=1e-7)
-    )
+    assert exact(X1, tau, lam, warm_start=rough).value == pytest.approx(cold.value, abs=1e-7)
 
 
 def test_nothing_is_printed(capfd):
     X1, tau, lam = random_problem(12, 20, 2, seed=1)
-    solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=2, method="exact")
-    solve(X1[:, 1:], tau.ravel() + 1.0, lam.ravel(), n_classes=2, method="exact")
+    exact(X1, tau, lam)
+    exact(X1, tau + 1.0, lam)
     assert capfd.readouterr() == ("", "")
 
 
@@ -238,6 +233,6 @@ def test_exact_in_threads():
 def test_long_subgradient_runs_approach_the_optimum():
     """The two methods meet: 200 000 iterations are within 1e-3 of the certified optimum."""
     X1, tau, lam = random_problem(20, 10, 3, seed=11)
-    exact = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=3, method="exact")
+    optimum = exact(X1, tau, lam).value
     long = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=3, max_iter=200_000)
-    assert exact.value - 1e-9 <= long.value <= exact.value + 1e-3
+    assert optimum - 1e-9 <= long.value <= optimum + 1e-3

@@ -7,8 +7,7 @@ import pytest
 
 from imrc.solvers import Problem, prepare_instances, solve, solve_many, warm_up
 from imrc.solvers import api as batch
-from tests.benchmarks.problems import random_problem, subgradient_numpy
-from tests.objective import evaluate_objective
+from tests.benchmarks.problems import objective, random_problem, subgradient_numpy
 
 MODES = ("direct", "incremental")
 
@@ -68,9 +67,7 @@ def test_one_step_uses_the_best_of_all_subsets(n_classes, rng):
             solution = run(instances, tau, lam, w, w, 1)
             np.testing.assert_allclose(solution.last.reshape(tau.shape), w - 2.0**-1.5 * slope, atol=1e-13)
             assert min(solution.value, value) == pytest.approx(solution.value, abs=1e-13)
-            assert evaluate_objective(X1[:, 1:], tau.ravel(), lam.ravel(), w.ravel(), n_classes=n_classes) == (
-                pytest.approx(value, abs=1e-12)
-            )
+            assert objective(X1, tau, lam, w)[0] == pytest.approx(value, abs=1e-12)
 
 
 def test_ties_go_to_the_first_row_and_the_smaller_subset():
@@ -84,14 +81,11 @@ def test_ties_go_to_the_first_row_and_the_smaller_subset():
 def test_value_belongs_to_mu_and_improves_on_the_candidate(rng):
     X1, tau, lam = random_problem(25, 60, 2, seed=5)
     candidate = rng.normal(size=tau.shape)
-    arguments = {"n_classes": 2}
-    solution = solve(X1[:, 1:], tau.ravel(), lam.ravel(), warm_start=candidate.ravel(), max_iter=50, **arguments)
-    again = evaluate_objective(X1[:, 1:], tau.ravel(), lam.ravel(), solution.mu, **arguments)
+    solution = solve(X1[:, 1:], tau.ravel(), lam.ravel(), warm_start=candidate.ravel(), max_iter=50, n_classes=2)
+    again, last = (objective(X1, tau, lam, point.reshape(tau.shape))[0] for point in (solution.mu, solution.last))
     assert solution.value == pytest.approx(again, abs=1e-12)
-    last = evaluate_objective(X1[:, 1:], tau.ravel(), lam.ravel(), solution.last, **arguments)
     assert solution.last_value == pytest.approx(last, abs=1e-12)
-    start = evaluate_objective(X1[:, 1:], tau.ravel(), lam.ravel(), candidate.ravel(), **arguments)
-    assert solution.value <= min(start, last)
+    assert solution.value <= min(objective(X1, tau, lam, candidate)[0], last)
 
 
 def test_duplicate_rows_and_constant_columns_change_nothing():
