@@ -6,7 +6,6 @@ standard library, so every package may use this module.
 
 from __future__ import annotations
 
-import importlib.metadata
 import math
 import platform
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -201,6 +200,8 @@ def versions(packages: Iterable[str]) -> str:
     >>> versions(["no-such-package"]).split(", ")[1]
     'no-such-package (not installed as a package)'
     """
+    import importlib.metadata
+
     found = [f"Python {platform.python_version()}"]
     for name in packages:
         try:

@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -94,7 +95,7 @@ def open_table(
         raise DataError(_too_large(len(data)))
     if not data:
         raise DataError("The file is empty.")
-    return read_apart(data, name or found, reading)
+    return replace(read_apart(data, name or found, reading), sha256=hashlib.sha256(data).hexdigest())
 
 
 def _bytes_of(source: str | Path | bytes | BinaryIO) -> tuple[bytes, str]:

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from dataclasses import asdict, replace
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -69,6 +69,7 @@ def read_apart(data: bytes, name: str, reading: Reading) -> Table:
             stderr=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": paths, **_ENVIRONMENT},
         )
+        pipe_in, pipe_out = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
 
         def watch() -> None:
             begin = time.monotonic()
@@ -80,8 +81,15 @@ def read_apart(data: bytes, name: str, reading: Reading) -> Table:
 
         threading.Thread(target=watch, daemon=True).start()
         asked = {"name": name, "memory": memory, "seconds": seconds, "reading": asdict(reading)}
+
+        def send() -> None:
+            # `communicate` writes 512 bytes at a time.
+            with contextlib.suppress(OSError), pipe_in:
+                pipe_in.writelines((json.dumps(asked).encode() + b"\n", data))
+
+        threading.Thread(target=send, daemon=True).start()
         try:
-            return _received(process.communicate(json.dumps(asked).encode() + b"\n" + data)[0])
+            return _received(pipe_out.read())
         except (EOFError, OSError, ValueError) as error:
             if isinstance(error, DataError):
                 raise
@@ -93,6 +101,7 @@ def read_apart(data: bytes, name: str, reading: Reading) -> Table:
         finally:
             done.set()
             process.kill()
+            pipe_out.close()
             process.wait()
     finally:
         _places.release()
@@ -145,10 +154,20 @@ def _limit(memory: int, seconds: float) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (memory + _ADDRESSES,) * 2)
 
 
+class _WithoutPandas:
+    """Keeps pyarrow from loading pandas, which takes longer than reading most files and is not used here."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+
+
 def main() -> None:
     """Read one file from standard input and write its table, or a message, to standard output."""
     answer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not get into the answer
+    sys.meta_path.insert(0, _WithoutPandas)
     asked = json.loads(sys.stdin.buffer.readline())
     _limit(asked["memory"], asked["seconds"])
     try:

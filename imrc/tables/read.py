@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import hashlib
 import io
 import re
 from collections.abc import Sequence
@@ -569,7 +568,6 @@ def _cell_text(cell: Any) -> str:  # noqa: ANN401 - a scalar of pyarrow
 
 def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
     """Return the table in the bytes of a file; the kind of file is determined from its content, not its name."""
-    checksum = hashlib.sha256(data).hexdigest()
     data, kind, inner, notes = unwrap(data, MAX_UNPACKED_BYTES)
     if kind == "excel":
         raw = _read_workbook(data, reading)
@@ -581,15 +579,15 @@ def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
         raw.notes.append(f"sheet={reading.sheet!r} was not used: only an Excel workbook has sheets.")
     if reading.header is False and (kind == "parquet" or raw.marked):
         raw.notes.append("header=False was not used: the file says itself what its columns are called.")
-    return _understood(raw, name, checksum, reading)
+    return _understood(raw, name, reading)
 
 
 def read_frame(frame: pd.DataFrame, name: str, reading: Reading) -> Table:
     """Return the table in a data frame of pandas."""
-    return _understood(_read_frame(frame), name or "table", "", reading)
+    return _understood(_read_frame(frame), name or "table", reading)
 
 
-def _understood(raw: _Raw, title: str, checksum: str, reading: Reading) -> Table:
+def _understood(raw: _Raw, title: str, reading: Reading) -> Table:
     n_rows = next((len(cells) for cells in raw.cells if cells is not None), 0)
     if not n_rows:
         raise DataError("The table has names of columns but no rows." if raw.cells else "The table has no columns.")
@@ -628,4 +626,4 @@ def _understood(raw: _Raw, title: str, checksum: str, reading: Reading) -> Table
     # The name stands in texts with markup: no marks, no address of a web page.
     stem = re.sub(r"[^\w .-]+", " ", clean_name(stem)).replace("www.", "www ").strip(" ._") or "table"
     preview = tuple(zip(*texts, strict=True))
-    return Table(stem, tuple(columns), n_rows, raw.format, tuple(notes), preview, checksum, raw.choices)
+    return Table(stem, tuple(columns), n_rows, raw.format, tuple(notes), preview, choices=raw.choices)

@@ -158,7 +158,7 @@ CASES = [
     Case("constant column", text("x,z,y\n" + "1,5,a\n2,5,b\n" * 6), tasks=3, features=1, classes=2, told=("'z' (the same value in every row)",)),
     Case("nothing to learn from", text("z,y\n" + "5,a\n5,b\n" * 6), says=("No column is left", "'z'")),
     Case("identifiers", text("id,x,y\n" + "".join(f"u{i:04d},{i % 3},{'ab'[i % 2]}\n" for i in range(60))), {"label": "y", "block": 20}, tasks=3, features=1, classes=2, told=("identifier or free text",)),
-    Case("category with many values", text("c,x,y\n" + "".join(f"v{i * i % 37},{i % 3},{'ab'[i % 2]}\n" for i in range(120))), {"label": "y", "block": 40, "max_categories": 5}, **GOOD, told=("at most 5 of a column",)),
+    Case("category with many values", text("c,x,y\n" + "".join(f"v{i * i % 37},{i % 3},{'ab'[i % 2]}\n" for i in range(120))), {"label": "y", "block": 40, "max_categories": 5}, **GOOD, told=("becomes up to 5 columns of 0 and 1",)),
     Case("huge numbers", text("x,z,y\n" + "1e308,-1e308,a\n-1e308,1e308,b\n" * 6), **GOOD),
     Case("dates as features", text("d,x,y\n" + "".join(f"2020-01-{i + 1:02d},{i % 3},{'ab'[i % 2]}\n" for i in range(12))), **GOOD, told=("'d'",)),
     # size
