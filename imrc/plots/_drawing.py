@@ -301,11 +301,48 @@ class Traces(list[dict[str, Any]]):
         line = {"color": colour, "width": width, "dash": dash}
         self.add(x=x, y=y, mode="lines", name=name, line=line, hoverinfo="skip", **own)
 
+    def dots(
+        self,
+        x: Any,  # noqa: ANN401 - array-likes, names among them
+        y: Any,  # noqa: ANN401 - as above
+        name: str | None,
+        colour: Any = None,  # noqa: ANN401 - one, or one for each
+        *,
+        symbol: Any = None,  # noqa: ANN401 - as colours
+        size: float = 10,
+        edge: float | None = None,
+        **own: Any,  # noqa: ANN401 - as above
+    ) -> None:
+        """Add points, with an edge of so many pixels of the same colour; no colour: ink."""
+        line = {"width": edge, "color": colour if isinstance(colour, str) else None} if edge else None
+        marker = {"size": size, "color": colour, "symbol": symbol, "line": line}
+        self.add(x=x, y=y, mode="markers", name=name, marker=marker, **own)
+
+    def targets(self, x: Any, y: Any, customdata: Any, size: int, **own: Any) -> None:  # noqa: ANN401 - as above
+        """Add unseen squares for a click to select: cells of a heatmap and shapes cannot be selected themselves."""
+        unseen = {"marker": {"opacity": 0}}
+        both: dict[str, Any] = {"selected": unseen, "unselected": unseen, "showlegend": False, **own}
+        marker = {"opacity": 0, "size": size, "symbol": "square"}
+        self.add(x=x, y=y, mode="markers", marker=marker, customdata=customdata, **both)
+
 
 def bars(above: Any, below: Any = None, *, colour: str | None = None, **own: Any) -> dict[str, Any]:  # noqa: ANN401 - array-likes
     """Return error bars without ends, of the same length on both sides unless two are given; no colour: ink."""
     sides = {"array": above} if below is None else {"array": above, "arrayminus": below}
     return {"type": "data", **sides, "color": colour, "width": 0, **own}
+
+
+def arrow(start: tuple[float, float], end: tuple[float, float], colour: str, **own: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return the annotation that draws an arrow from one place on the axes to another."""
+    places = dict(zip(("ax", "ay", "x", "y"), (*start, *end), strict=True))
+    axes = {"axref": "x", "ayref": "y", "xref": "x", "yref": "y"}
+    return {**places, **axes, "text": "", "showarrow": True, "arrowhead": 2, "arrowcolor": colour, **own}
+
+
+def samples_axis(sizes: Iterable[int]) -> dict[str, Any]:
+    """Return the logarithmic axis of samples per task, with a tick at each of the sizes."""
+    ticks = sorted(sizes)
+    return axis("samples n per task", type="log", tickvals=ticks, ticktext=[str(n) for n in ticks])
 
 
 def names_axis(names: Sequence[str], text: str | None = None, **own: Any) -> dict[str, Any]:  # noqa: ANN401 - Plotly's
@@ -473,22 +510,6 @@ def chart(
     return go.Figure({"data": list(traces), "layout": described, "frames": list(frames)})
 
 
-def panel_title(text: str, number: int, x: float, y: float, size: int = 14) -> dict[str, Any]:
-    """Return the title of a panel, centred above it; its name is that of the panel's horizontal axis in traces."""
-    return {
-        "name": on_panel({}, number)["xaxis"],
-        "text": text,
-        "x": x,
-        "y": y,
-        "xref": "paper",
-        "yref": "paper",
-        "xanchor": "center",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"size": size},
-    }
-
-
 def panel_titles(figure: go.Figure) -> dict[str, Any]:
     """Return the titles of the panels of a figure, from left to right, by the names of their horizontal axes."""
     return {a.name: a for a in figure.layout.annotations if a.name and a.name != _END}
@@ -513,11 +534,14 @@ def panels(
     width = (1.0 - gap * (len(titles) - 1)) / len(titles)
     axes: dict[str, Any] = {}
     named = []
+    centred = {"xanchor": "center", "yanchor": "bottom", "xref": "paper", "yref": "paper", "y": 1.0}
+    centred |= {"showarrow": False, "font": {"size": title_size}}
     for i, (text, x, y) in enumerate(zip(titles, x_axes, y_axes, strict=True)):
         left = i * (width + gap)
         suffix = "" if i == 0 else str(i + 1)
         shared = {"matches": "y", "showticklabels": False} if share_y and i > 0 else {}
         axes[f"xaxis{suffix}"] = {**x, "anchor": f"y{suffix}", "domain": [left, min(left + width, 1.0)]}
         axes[f"yaxis{suffix}"] = {**y, "anchor": f"x{suffix}", "domain": [0.0, 1.0], **shared}
-        named.append(panel_title(text, i + 1, left + width / 2, 1.0, title_size))
+        # Its name, that of the panel's horizontal axis in traces, tells a panel's title from other annotations.
+        named.append({"name": f"x{suffix}", "text": text, "x": left + width / 2, **centred})
     return chart(traces, axes.pop("xaxis"), axes.pop("yaxis"), above=above, annotations=named, **axes, **layout)

@@ -24,6 +24,7 @@ from imrc.plots._drawing import (
     line_ends,
     names_axis,
     panels,
+    samples_axis,
     whole_numbers,
 )
 from imrc.wording import decimal, fewest, signed
@@ -89,17 +90,14 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
     said = np.stack(
         [_plus_minus(rows["error"], half), [decimal(value) for value in rows["newest"]], rows["rank"]], axis=1
     )
-    traces.add(
-        x=rows["error"],
-        y=rows["title"],
-        mode="markers",
-        name="Measured here, with 95 % intervals" if np.isfinite(half).any() else "Measured here",
-        marker={
-            "size": 11,
-            "color": [colour_of(name) for name in rows["method"]],
-            "symbol": ["circle-open" if _is_paper(name) else "circle" for name in rows["method"]],
-            "line": {"width": 2},
-        },
+    traces.dots(
+        rows["error"],
+        rows["title"],
+        "Measured here, with 95 % intervals" if np.isfinite(half).any() else "Measured here",
+        [colour_of(name) for name in rows["method"]],
+        symbol=["circle-open" if _is_paper(name) else "circle" for name in rows["method"]],
+        size=11,
+        edge=2,
         error_x=bars(high - rows["error"], rows["error"] - low, colour=COLOURS["reference"], thickness=2),
         customdata=said,
         hovertemplate="<b>%{y}</b><br>%{customdata[0]}<br>newest task %{customdata[1]}<br>"
@@ -107,12 +105,13 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
     )
     printed = rows[rows["printed"].notna()] if "printed" in rows else rows[:0]
     if len(printed):
-        traces.add(
-            x=printed["printed"],
-            y=printed["title"],
-            mode="markers",
-            name="Printed in the paper",
-            marker={"symbol": "diamond-open", "size": 10, "color": COLOURS["reference"], "line": {"width": 1.5}},
+        traces.dots(
+            printed["printed"],
+            printed["title"],
+            "Printed in the paper",
+            COLOURS["reference"],
+            symbol="diamond-open",
+            edge=1.5,
             customdata=[decimal(value, 2) for value in printed["printed"]],
             hovertemplate="%{y}, paper: %{customdata}<extra></extra>",
         )
@@ -148,12 +147,14 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
             "" if not np.isfinite(low) else f"<br>{signed(low)} to {signed(high)}"
             for low, high in zip(part["low"], part["high"], strict=True)
         ]
-        traces.add(
-            x=part["difference"],
-            y=part["title"],
-            mode="markers",
-            name=name,
-            marker={"size": 11, "color": colour, "symbol": symbol, "line": {"width": 2, "color": colour}},
+        traces.dots(
+            part["difference"],
+            part["title"],
+            name,
+            colour,
+            symbol=symbol,
+            size=11,
+            edge=2,
             # As tested: the interval of a difference that was corrected more is wider.
             error_x=bars(
                 np.nan_to_num(part["high"] - part["difference"]),
@@ -190,14 +191,15 @@ def _add_methods(traces: Traces, table: pd.DataFrame, *, panel: int = 1) -> list
             said = f"{name}, 95 % interval"
             traces.band(x, *error_ends(value, half), colour, 0.13, name=said, showlegend=False, panel=panel)
         paper = _is_paper(str(method))
-        traces.add(
-            x=x,
-            y=value,
+        traces.line(
+            x,
+            value,
+            name,
+            colour,
+            width=3 if _rule_of(str(method)) == "forward_backward" else 2,
+            dash=_dash_of(str(method)),
             mode="lines+markers" if len(x) <= 12 or paper else "lines",
-            name=name,
             showlegend=False,
-            line={"color": colour, "width": 3 if _rule_of(str(method)) == "forward_backward" else 2}
-            | {"dash": _dash_of(str(method))},
             marker={"size": 6, "symbol": "circle-open" if paper else "circle"},
             customdata=_plus_minus(value, half),
             hovertemplate="%{customdata}<extra>" + name + "</extra>",
@@ -245,12 +247,11 @@ def sample_and_task_curves(by_n: pd.DataFrame, by_k: pd.DataFrame) -> go.Figure:
     _add_methods(traces, by_n)
     ends = _add_methods(traces, by_k, panel=2)
     limits, height = _limits(by_n, by_k), 450
-    ticks = sorted(by_n["x"].unique())
     return panels(
         [*traces, *band_key(by_n)],
         ("Error against n", "Error against k"),
         [
-            axis("samples n per task", type="log", tickvals=ticks, ticktext=list(map(str, ticks))),
+            samples_axis(by_n["x"].unique()),
             axis("tasks k", **whole_numbers(int(by_k["x"].max()), 8)),
         ],
         [axis(**limits)] * 2,

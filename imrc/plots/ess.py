@@ -88,10 +88,10 @@ def ess_curves(table: pd.DataFrame) -> go.Figure:
         shades = _ORANGES if forward else _GREENS
         shade = shades[(tasks.index(j) if forward else pairs.index((j, k))) % len(shades)]
         name = f"forward, task {j}" if forward else f"forward and backward, task {j} of {k}"
-        traces.append(_curve(part["ratio"], part["ess"], name, shade, DASHES[str(rule)]))
+        _add_curve(traces, part["ratio"], part["ess"], name, shade, DASHES[str(rule)])
     ends = (float(table["ratio"].min()), float(table["ratio"].max())), (0.9, float(table["ess"].max()) * 1.6)
-    borders = _borders(max(tasks), ends[1])
-    return _against_change([*traces, *borders], *ends, height=490, annotations=_regime_names(ends[0], max(tasks)))
+    _add_borders(traces, max(tasks), ends[1])
+    return _against_change(traces, *ends, height=490, annotations=_regime_names(ends[0], max(tasks)))
 
 
 def ess_by_task(k: int, b: int, own: OwnRatio | None = None, reached: EffectiveSamples | None = None) -> go.Figure:
@@ -110,12 +110,14 @@ def ess_by_task(k: int, b: int, own: OwnRatio | None = None, reached: EffectiveS
     def moving(j: int) -> Traces:
         last = min(k, j + b)
         later = f"with tasks {j + 1} to {last}" if last > j else "no task after it"
-        curves = (
+        found = Traces()
+        for ess, name, rule in (
             (theory.ess_forward(j, 1, ratio), f"forward, task {j} (Theorem 2)", "forward"),
             (theory.ess_forward_backward(j, last, 1, ratio), f"{later} (Theorem 4)", "forward_backward"),
-        )
-        found = [_curve(ratio, ess, name, COLOURS[rule], DASHES[rule]) for ess, name, rule in curves]
-        return Traces([*found, *_borders(j, ends[1])])
+        ):
+            _add_curve(found, ratio, ess, name, COLOURS[rule], DASHES[rule])
+        _add_borders(found, j, ends[1])
+        return found
 
     traces = moving(shown[first])
     count = len(traces)
@@ -124,14 +126,13 @@ def ess_by_task(k: int, b: int, own: OwnRatio | None = None, reached: EffectiveS
         (1.0 / ratio, "its ceiling σ² / d²", COLOURS["reference"], "dot"),
     ):
         inside = (ess >= ends[1][0]) & (ess <= top)
-        traces.append(_curve(ratio[inside], ess[inside], name, colour, dash))
+        _add_curve(traces, ratio[inside], ess[inside], name, colour, dash)
     if own is not None and own.high > 0:
         _mark_own(traces, own, *ends)
     if own is not None and reached is not None and reached.own > 0:
         whose = NAMES.get(reached.rule, "before any label").lower()
         name = f"this run, {whose}: {reached.mean:,.1f} samples"
-        marker = {"symbol": "diamond", "size": 12, "color": COLOURS.get(reached.rule, DATA), "line": {"width": 2}}
-        _mark_run(traces, reached, float(np.clip(own.value, *across)), unit=reached.own, name=name, marker=marker)
+        _mark_run(traces, reached, float(np.clip(own.value, *across)), name)
     at_once = {"mode": "immediate", "frame": {"duration": 0, "redraw": False}, "transition": {"duration": 0}}
     frames = [
         {
@@ -187,35 +188,33 @@ def _against_change(
     )
 
 
-def _curve(x: ArrayLike, y: ArrayLike, name: str, colour: str, dash: str) -> dict[str, Any]:
-    """Return one curve over n d² / σ²."""
-    traces = Traces()
+def _add_curve(traces: Traces, x: ArrayLike, y: ArrayLike, name: str, colour: str, dash: str) -> None:
+    """Draw one curve over n d² / σ²."""
     said = "n d² / σ² = %{x:.2g}<br>ESS = %{y:.3g} n<extra>" + name + "</extra>"
     traces.line(x, y, name, colour, dash=dash, hovertemplate=said)
-    return traces[0]
 
 
-def _borders(j: int, upwards: tuple[float, float]) -> Traces:
-    """Return where the regimes of task j meet."""
-    traces = Traces()
+def _add_borders(traces: Traces, j: int, upwards: tuple[float, float]) -> None:
+    """Draw where the regimes of task j meet."""
     for border, name in ((1.0 / j**2, f"1/{j}²"), (1.0, "1")):
         said = f"border of regimes, n d² / σ² = {name}"
         traces.straight([border, border], upwards, said, width=1, dash="dot", showlegend=False)
-    return traces
 
 
-def _mark_run(traces: Traces, run: EffectiveSamples, x: float, *, unit: float = 1.0, **own: Any) -> None:  # noqa: ANN401
-    """Draw what a run reached, with its interval, in units of so many samples."""
-    interval = None
-    if math.isfinite(run.low):
-        interval = bars([(run.high - run.mean) / unit], [(run.mean - run.low) / unit], width=None)
-    traces.add(
-        x=[x],
-        y=[run.mean / unit],
-        mode="markers",
-        error_y=interval,
+def _mark_run(traces: Traces, run: EffectiveSamples, x: float, name: str) -> None:
+    """Draw what a run reached, with its interval, in units of a task's own samples."""
+    known = math.isfinite(run.low)
+    above, below = [(run.high - run.mean) / run.own], [(run.mean - run.low) / run.own]
+    traces.dots(
+        [x],
+        [run.mean / run.own],
+        name,
+        COLOURS.get(run.rule, DATA),
+        symbol="diamond",
+        size=12,
+        edge=2,
+        error_y=bars(above, below, width=None) if known else None,
         hovertemplate=f"this run: {samples_text(run)}<extra></extra>",
-        **own,
     )
 
 
@@ -256,11 +255,13 @@ def _regime_names(across: tuple[float, float], j: int) -> list[dict[str, Any]]:
 def ess_parts_table(parts: ArrayLike, labels: Sequence[str]) -> pd.DataFrame:
     """Return one row per task: task (from 1), label and its `ess_parts`, an array of shape (k, 3)."""
     values = np.asarray(parts, dtype=np.float64)
-    table = pd.DataFrame(values, columns=list(PARTS))
-    table.insert(0, "task", np.arange(1, len(values) + 1))
-    table.insert(1, "label", [str(label) for label in labels])
-    table["ess"] = values.sum(axis=1)  # NaN where nothing is known
-    return table
+    columns = {
+        "task": np.arange(1, len(values) + 1),
+        "label": list(map(str, labels)),
+    }
+    return pd.DataFrame(
+        {**columns, **dict(zip(PARTS, values.T, strict=True)), "ess": values.sum(axis=1)}
+    )  # NaN where nothing is known
 
 
 def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
@@ -315,12 +316,12 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
             hovertemplate="task %{x}: bound %{y:,.3g} times guessing<extra></extra>",
         )
     for column, name, symbol in (("risk", "minimax risk reached", "diamond"), ("error", "test error", "circle-open")):
-        traces.add(
-            x=table["task"],
-            y=table[column] / trivial,
-            mode="markers",
-            name=name,
-            marker={"symbol": symbol, "size": 8},
+        traces.dots(
+            table["task"],
+            table[column] / trivial,
+            name,
+            symbol=symbol,
+            size=8,
             customdata=[decimal(value) for value in table[column]],
             hovertemplate="task %{x}: %{customdata}<extra>" + name + "</extra>",
         )
@@ -382,14 +383,8 @@ def realised_chart(found: Sequence[Realised], n: int) -> go.Figure:
             names.append(name)
             if math.isfinite(low):
                 traces.straight([low, min(high, most)], [name, name], colour=rgba(colour, 0.45), width=5, dash=None)
-            traces.add(
-                x=[value if math.isfinite(value) else None],
-                y=[name],
-                mode="markers",
-                name=name,
-                marker={"size": 13, "color": colour, "symbol": symbol, "line": {"width": 2, "color": colour}},
-                hovertemplate="%{x:.1f} samples<extra></extra>",
-            )
+            shown, said = [value if math.isfinite(value) else None], "%{x:.1f} samples<extra></extra>"
+            traces.dots(shown, [name], name, colour, symbol=symbol, size=13, edge=2, hovertemplate=said)
             if what == "realised" and not math.isfinite(value):
                 notes.append((name, realised_text(one)))
     traces.straight([n, n], [names[-1], names[0]], "a task's own samples", COLOURS["single"], dash="dot")
@@ -445,13 +440,12 @@ def plan_chart(table: pd.DataFrame, plan: Plan) -> go.Figure:
         if plan.wish is not None:
             ends = [float(x.min()), float(x.max())]
             traces.straight(ends, [plan.wish] * 2, f"wanted: {plan.wish:,.3g}", legendgroup="wish", **shown)
-        traces.add(
-            x=[here[vary]],
-            y=[plan.promised[plan.of].value],
-            mode="markers",
-            name="the plan",
+        traces.dots(
+            [here[vary]],
+            [plan.promised[plan.of].value],
+            "the plan",
+            symbol="diamond",
             legendgroup="plan",
-            marker={"symbol": "diamond", "size": 10},
             hovertemplate=f"the plan, {vary} = %{{x}}: %{{y:.1f}} samples<extra></extra>",
             **shown,
         )

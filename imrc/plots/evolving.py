@@ -34,7 +34,6 @@ from imrc.plots._drawing import (
     task_ticks,
     whole_numbers,
 )
-from imrc.plots._drawing import panels as row_of_panels
 from imrc.plots.tasks import image_side
 from imrc.watch import first_alarm
 
@@ -53,10 +52,10 @@ def _ratio_text(result: Assessment) -> str:
     return f"n ρ = {result.change.ratio:.2g}{samples}"
 
 
-def pacf_panels(panels: Mapping[str, PartialAutocorrelation]) -> go.Figure:
+def pacf_panels(by_title: Mapping[str, PartialAutocorrelation]) -> go.Figure:
     """Return averaged partial autocorrelations by title side by side, as in the last figure of the paper."""
     traces = Traces()
-    for number, pacf in enumerate(panels.values(), start=1):
+    for number, pacf in enumerate(by_title.values(), start=1):
         shown: dict[str, Any] = {"showlegend": number == 1, "panel": number}
         x = pacf.lags.astype(np.float64)
         few = len(x) == 1
@@ -96,12 +95,13 @@ def pacf_panels(panels: Mapping[str, PartialAutocorrelation]) -> go.Figure:
         )
         ends = [float(wide[0]), float(wide[-1])]
         traces.straight(ends, [0, 0], "zero", None, width=1, legendgroup="zero", **shown)
-    return row_of_panels(
+    count = len(by_title)
+    return panels(
         traces,
-        list(panels),
-        [axis("lag (tasks)", **whole_numbers(max(len(pacf.lags) for pacf in panels.values()), 10))] * len(panels),
-        [axis("partial autocorrelation"), *[axis()] * (len(panels) - 1)],
-        gap=0.2 / len(panels),
+        list(by_title),
+        [axis("lag (tasks)", **whole_numbers(max(len(pacf.lags) for pacf in by_title.values()), 10))] * count,
+        [axis("partial autocorrelation"), *[axis()] * (count - 1)],
+        gap=0.2 / count,
         share_y=True,
         title="Are neighbouring tasks alike?",
         height=420,
@@ -235,12 +235,13 @@ def model_gaps(result: Assessment) -> go.Figure:
         (True, "named in the verdict", COLOURS["forward_backward"]),
         (False, "other kinds of change", COLOURS["single"]),
     ):
-        chosen = [(GROUP_NAMES[group], gap) for group, gap in gaps if (group in named) == inside]
+        chosen = {GROUP_NAMES[group]: gap for group, gap in gaps if (group in named) == inside}
+        x, y = [math.sqrt(gap) for gap in chosen.values()], list(chosen)
         if chosen:
             traces.add(
                 kind="bar",
-                x=[math.sqrt(gap) for _, gap in chosen],
-                y=[label for label, _ in chosen],
+                x=x,
+                y=y,
                 orientation="h",
                 width=0.12,
                 marker={"color": colour},
@@ -249,15 +250,15 @@ def model_gaps(result: Assessment) -> go.Figure:
             )
             # A dot at the end: the best has a bar of length 0.
             traces.add(
-                x=[math.sqrt(gap) for _, gap in chosen],
-                y=[label for label, _ in chosen],
+                x=x,
+                y=y,
                 mode="markers+text",
                 name=name,
                 marker={"color": colour, "size": 15},
-                text=[f"   {gap:.1f}" if gap < 100 else f"   {gap:,.0f}" for _, gap in chosen],
+                text=[f"   {gap:.1f}" if gap < 100 else f"   {gap:,.0f}" for gap in chosen.values()],
                 textposition="middle right",
                 cliponaxis=False,
-                customdata=[gap for _, gap in chosen],
+                customdata=list(chosen.values()),
                 hovertemplate="%{y}: %{customdata:.1f} behind the best<extra></extra>",
             )
     largest = max((gap for _, gap in gaps), default=1.0)
@@ -284,12 +285,12 @@ def component_chart(table: pd.DataFrame, name: str) -> go.Figure:
         value, se = table[column].to_numpy(), table[f"{column}_se"].to_numpy()
         traces.band(x, value - se, value + se, colour, 0.22, name=f"{label}, band ± √s")
         traces.line(x, value, label, colour, width=2, dash=dash, hovertemplate="%{y:.4g}<extra>" + label + "</extra>")
-    traces.add(
-        x=x,
-        y=table["mean"],
-        mode="markers",
-        name="sample average ± √s" if few else "sample average",
-        marker={"color": COLOURS["single"], "size": 7 if few else 3},
+    traces.dots(
+        x,
+        table["mean"],
+        "sample average ± √s" if few else "sample average",
+        COLOURS["single"],
+        size=7 if few else 3,
         error_y=bars(table["mean_se"], colour=COLOURS["single"]) if few else None,
         customdata=[html.escape(str(label)) for label in table["label"]],
         hovertemplate="task %{x} (%{customdata})<br>average %{y:.4g}<extra></extra>",
@@ -461,12 +462,14 @@ def watch_chart(story: pd.DataFrame, alpha: float = 0.05) -> go.Figure:
     lit, ends, traces = story["unusual"].to_numpy(dtype=bool), [1.5, last + 0.5], Traces()
 
     def line(y: ArrayLike, name: str, colour: str, digits: str, dash: str | None = None, panel: int = 1) -> None:
-        traces.add(
-            x=x,
-            y=y,
+        traces.line(
+            x,
+            y,
+            name,
+            colour,
+            width=2,
+            dash=dash,
             mode="lines+markers" if last <= 60 else "lines",
-            name=name,
-            line={"color": colour, "width": 2} | ({} if dash is None else {"dash": dash}),
             marker={"size": 6},
             customdata=label,
             hovertemplate=f"task %{{x}} (%{{customdata}}): %{{y:{digits}}}<extra>{name if panel > 1 else ''}</extra>",
@@ -477,16 +480,9 @@ def watch_chart(story: pd.DataFrame, alpha: float = 0.05) -> go.Figure:
     line(evidence, "evidence", DATA, ".3g")
     traces.straight(ends, [1.0 / alpha] * 2, f"alarm, from {1.0 / alpha:g}", _ALARM)
     if alarm is not None:
-        at = story["task"].to_numpy() == alarm
-        traces.add(
-            x=x[at],
-            y=evidence[at],
-            mode="markers",
-            showlegend=False,
-            name=f"alarm at task {alarm}",
-            marker={"symbol": "diamond", "size": 12, "color": _ALARM},
-            hovertemplate="alarm at task %{x}<extra></extra>",
-        )
+        at, said = story["task"].to_numpy() == alarm, "alarm at task %{x}<extra></extra>"
+        look: dict[str, Any] = {"symbol": "diamond", "size": 12, "showlegend": False}
+        traces.dots(x[at], evidence[at], f"alarm at task {alarm}", _ALARM, hovertemplate=said, **look)
     for where, name, colour in ((~lit, "change", COLOURS["reference"]), (lit, "more than usual", "#CC79A7")):
         if where.any():
             traces.add(

@@ -17,12 +17,15 @@ from imrc.plots._drawing import (
     DIVERGING,
     NAMES,
     Traces,
+    arrow,
     axis,
     band_key,
+    bars,
     chart,
     colour_axis,
     decimals,
     panels,
+    samples_axis,
     whole_numbers,
 )
 from imrc.plots.compare import METHOD_COLOURS
@@ -152,15 +155,14 @@ def ours_against_printed(cells: pd.DataFrame) -> go.Figure:
         colour = COLOURS["forward_backward"] if own else METHOD_COLOURS.get(str(name).lower(), COLOURS["reference"])
         hollow = own and "recommended" in str(name)
         symbol = _SYMBOLS[position % len(_SYMBOLS)]
-        bars = {"thickness": 1, "width": 0, "color": colour}
-        traces.add(
-            x=part["printed"],
-            y=part["ours"],
-            error_x={"array": part["printed_std"].fillna(0.0), **bars},
-            error_y={"array": part["std"].fillna(0.0), **bars},
-            mode="markers",
-            name=str(name),
-            marker={"size": 10, "color": colour, "symbol": f"{symbol}-open" if hollow else symbol},
+        traces.dots(
+            part["printed"],
+            part["ours"],
+            str(name),
+            colour,
+            symbol=f"{symbol}-open" if hollow else symbol,
+            error_x=bars(part["printed_std"].fillna(0.0), colour=colour, thickness=1),
+            error_y=bars(part["std"].fillna(0.0), colour=colour, thickness=1),
             opacity=0.9,
             customdata=part["title"],
             hovertemplate="%{customdata}: ours %{y:.3f}, printed %{x:.2f}<extra>" + str(name) + "</extra>",
@@ -199,8 +201,7 @@ def window_curves(table: pd.DataFrame) -> go.Figure:
                 _line(traces, part["n"], part, COLOURS[rule], dash, f"{NAMES[rule]}, k = {k}", 2)
         _level(traces, [sizes[0], sizes[-1]], 2)
         titles.append(f"Against n, k = {' and '.join(map(str, lengths))}")
-        ticks = {"tickvals": sizes, "ticktext": [str(n) for n in sizes]}
-        x_axes.append(axis("samples n per task", type="log", **ticks))
+        x_axes.append(samples_axis(sizes))
     shown = table[table["rule"].isin(rules)]
     spread = np.nan_to_num(shown["ratio_half"].to_numpy())
     ends = decimals(np.concatenate([shown["ratio"] - spread, shown["ratio"] + spread, [1.0]]))
@@ -229,13 +230,15 @@ def _line(traces: Traces, x: pd.Series, part: pd.DataFrame, colour: str, dash: s
         low, high = (y - half).to_numpy(), (y + half).to_numpy()
         traces.band(x.to_numpy(), low, high, colour, 0.13, showlegend=False, panel=panel, legendgroup=name)
     said = [f" ± {value:.3f}" if np.isfinite(value) else "" for value in half]
-    traces.add(
-        x=x,
-        y=y,
+    traces.line(
+        x,
+        y,
+        name,
+        colour,
+        width=2,
+        dash=dash,
         mode="lines+markers",
-        name=name,
         legendgroup=name,
-        line={"color": colour, "width": 2, "dash": dash},
         marker={"size": 5},
         customdata=said,
         hovertemplate="%{x}: %{y:.3f}%{customdata}<extra>" + name + "</extra>",
@@ -263,9 +266,7 @@ def _arrow(start: Box, end: Box) -> dict[str, Any]:
     from_y, to_y = float(start.row), float(end.row)
     if not across:
         from_y, to_y = from_y + _HEIGHT / 2, to_y - _HEIGHT / 2
-    place: dict[str, Any] = dict(zip(("ax", "ay", "x", "y"), (from_x, from_y, to_x, to_y), strict=True))
-    axes = {"axref": "x", "ayref": "y", "xref": "x", "yref": "y"}
-    return {**place, **axes, "text": "", "arrowhead": 2, "arrowwidth": 1.5, "arrowcolor": _colour(start)}
+    return arrow((from_x, from_y), (to_x, to_y), _colour(start), arrowwidth=1.5)
 
 
 def flow_in_words() -> str:
@@ -287,18 +288,13 @@ def flow_diagram() -> go.Figure:
     """
     linked = [box for box in FLOW.values() if box.function]
     traces = Traces()
-    traces.add(
-        x=[box.column for box in linked],
-        y=[box.row for box in linked],
-        mode="markers",
-        # Seen by the pointer alone: a click anywhere near the middle of a box chooses its function.
-        marker={"size": 40, "symbol": "square", "opacity": 0.0},
-        selected={"marker": {"opacity": 0.0}},
-        unselected={"marker": {"opacity": 0.0}},
-        customdata=[box.function for box in linked],
+    traces.targets(
+        [box.column for box in linked],
+        [box.row for box in linked],
+        [box.function for box in linked],
+        40,  # a click anywhere near the middle of a box chooses its function
         text=[f"{box.function}<br>{lines_of(box.function)} of Algorithm 1" for box in linked],
         hovertemplate="%{text}<extra></extra>",
-        showlegend=False,
     )
     shapes = [
         {
@@ -363,13 +359,14 @@ def running_time_curves(table: pd.DataFrame) -> go.Figure:
     traces = Traces()
     for column, name in enumerate(names, start=1):
         part = table[table["varied"] == name].sort_values(name)
-        traces.add(
-            x=part[name],
-            y=part["ms_per_task"],
+        traces.line(
+            part[name],
+            part["ms_per_task"],
+            "all three rules",
+            COLOURS["forward_backward"],
+            width=2,
             mode="lines+markers",
-            line={"color": COLOURS["forward_backward"], "width": 2},
             marker={"size": 7},
-            name="all three rules",
             showlegend=False,
             hovertemplate=f"{name} = %{{x}}<br>%{{y:.1f}} ms per task<extra></extra>",
             panel=column,

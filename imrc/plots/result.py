@@ -57,14 +57,8 @@ def decision_chart(decision: Decision) -> go.Figure:
             traces.straight([low, high], [title, title], colour=rgba(colour, 0.45), width=5, dash=None)
     symbols = ["diamond" if one.name in ("majority", "pooled") else "circle" for one in strategies]
     interval = "<br>95 % interval %{customdata[0]:.3f} to %{customdata[1]:.3f}" if known else ""
-    traces.add(
-        x=mean,
-        y=titles,
-        mode="markers",
-        marker={"size": 13, "color": colours, "symbol": symbols},
-        customdata=ends,
-        hovertemplate="%{x:.3f}" + interval + "<extra></extra>",
-    )
+    hover = "%{x:.3f}" + interval + "<extra></extra>"
+    traces.dots(mean, titles, None, colours, symbol=symbols, size=13, customdata=ends, hovertemplate=hover)
     # The numbers stand in a column of their own, where no interval covers them.
     numbers = [
         {
@@ -181,7 +175,8 @@ def error_heatmaps(
             panel=number,
         )
         if clickable:
-            traces.add(**_targets(table, column, texts[row, col]), panel=number)
+            said, task = texts[row, col], table["task"].to_numpy()
+            traces.targets(table[column].to_numpy(), task, task, 14, text=said, hoverinfo="text", panel=number)
     text = "lag: tasks learnt after it" if by_lag else "step (tasks learnt)"
     middle = (len(tables) - 1) // 2
     return panels(
@@ -235,23 +230,6 @@ def run_heatmaps(
     return error_heatmaps(tables, quantity, risk, marked)
 
 
-def _targets(table: pd.DataFrame, column: str, texts: np.ndarray) -> dict[str, Any]:
-    """Invisible markers over the cells: a heatmap itself cannot be selected from."""
-    hidden = {"marker": {"opacity": 0}}
-    return {
-        "x": table[column].to_numpy(),
-        "y": table["task"].to_numpy(),
-        "mode": "markers",
-        "marker": {"opacity": 0, "size": 14, "symbol": "square"},
-        "selected": hidden,
-        "unselected": hidden,
-        "customdata": table["task"].to_numpy(),
-        "text": texts,
-        "hoverinfo": "text",
-        "showlegend": False,
-    }
-
-
 _SYMBOLS = {"single": "line-ns", "forward": "circle-open", "forward_backward": "circle"}
 _TITLES = {"single": "Alone", "forward": "When learnt (forward)", "forward_backward": "Now (forward and backward)"}
 
@@ -277,14 +255,15 @@ def run_ladder(result: RunResult, marked: int | None = None) -> go.Figure:
         + "<br>".join(f"{_TITLES[rule]}: {getattr(row, rule):.3f}".replace(" 0.", " .") for rule in NAMES)
         for row in table.itertuples()
     ]
-    for rule, colour in ((rule, COLOURS[rule]) for rule in NAMES):
-        line = {"width": 2, "color": colour}
-        traces.add(
-            x=table[rule],
-            y=tasks,
-            name=_TITLES[rule],
-            mode="markers",
-            marker={"symbol": _SYMBOLS[rule], "size": 10 if few else 4, "color": colour, "line": line},
+    for rule in NAMES:
+        traces.dots(
+            table[rule],
+            tasks,
+            _TITLES[rule],
+            COLOURS[rule],
+            symbol=_SYMBOLS[rule],
+            size=10 if few else 4,
+            edge=2,
             selected={"marker": {"opacity": 1}},
             unselected={"marker": {"opacity": 1}},
             customdata=tasks,
@@ -325,36 +304,31 @@ _DASHES = {**DASHES, "majority": "dash", "pooled": "longdashdot"}
 
 
 def add_curves(traces: Traces, table: pd.DataFrame, rules: Iterable[str] | None = None, panel: int = 1) -> None:
-    """Draw the rules of a table, those of the first panel in the legend."""
+    """Draw the rules of a table, those of the first panel in the legend: a line each, before it its band if any."""
     for rule in table["rule"].unique() if rules is None else rules:
-        _add_curve(traces, table[table["rule"] == rule], rule, panel)
-
-
-def _add_curve(traces: Traces, table: pd.DataFrame, rule: str, panel: int) -> None:
-    """Draw one rule: line with markers, and before it its band where there is one."""
-    name = _NAMES.get(rule, html.escape(rule))
-    colour = COLOURS.get(rule, COLOURS["reference"])
-    x, value, half = (table[column].to_numpy() for column in ("x", "value", "half"))
-    own = rule in NAMES
-    shown: dict[str, Any] = {"legendgroup": rule, "panel": panel}
-    spread = " ± %{customdata:.3f}" if np.isfinite(half).any() else ""
-    if own and np.isfinite(half).all():
-        said = f"{name}, confidence band"
-        traces.band(x, *error_ends(value, half), colour, 0.16, name=said, showlegend=False, **shown)
-    traces.line(
-        x,
-        value,
-        name,
-        colour,
-        width=2.5 if own else 1.5,
-        dash=_DASHES.get(rule, "solid"),
-        mode="lines+markers" if len(x) <= 40 and own else "lines",
-        showlegend=panel == 1,
-        marker={"size": 6},
-        customdata=np.where(np.isfinite(half), half, 0.0),
-        hovertemplate="%{y:.3f}" + spread + "<extra>" + name + "</extra>",
-        **shown,
-    )
+        x, value, half = (table.loc[table["rule"] == rule, column].to_numpy() for column in ("x", "value", "half"))
+        name = _NAMES.get(rule, html.escape(rule))
+        colour = COLOURS.get(rule, COLOURS["reference"])
+        own = rule in NAMES
+        shown: dict[str, Any] = {"legendgroup": rule, "panel": panel}
+        spread = " ± %{customdata:.3f}" if np.isfinite(half).any() else ""
+        if own and np.isfinite(half).all():
+            said = f"{name}, confidence band"
+            traces.band(x, *error_ends(value, half), colour, 0.16, name=said, showlegend=False, **shown)
+        traces.line(
+            x,
+            value,
+            name,
+            colour,
+            width=2.5 if own else 1.5,
+            dash=_DASHES.get(rule, "solid"),
+            mode="lines+markers" if len(x) <= 40 and own else "lines",
+            showlegend=panel == 1,
+            marker={"size": 6},
+            customdata=np.where(np.isfinite(half), half, 0.0),
+            hovertemplate="%{y:.3f}" + spread + "<extra>" + name + "</extra>",
+            **shown,
+        )
 
 
 def limits(table: pd.DataFrame) -> dict[str, Any]:

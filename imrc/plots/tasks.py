@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from imrc._checks import check_choice
 from imrc.evaluation.scenarios import SCENARIO_NAMES, SCENARIOS, ScenarioName
-from imrc.plots._drawing import COLOURS, DATA, Traces, axis, chart, image_cells, rgba, task_ticks
+from imrc.plots._drawing import COLOURS, DATA, Traces, arrow, axis, chart, image_cells, rgba, task_ticks
 from imrc.tasks import TaskSequence
 
 _SHOWN = 10  # Tasks whose images are shown; of longer sequences every second, third, ... is.
@@ -187,39 +187,6 @@ def moving_clouds(clouds: Clouds) -> go.Figure:
     return figure
 
 
-def dots(tasks: list[int], size: int, fill: str, line: str, y: float = 0.0) -> dict[str, Any]:
-    """Return a trace that draws tasks as circles in a row."""
-    return {
-        "type": "scatter",
-        "x": tasks,
-        "y": [y] * len(tasks),
-        "mode": "markers",
-        "marker": {"size": size, "color": fill, "line": {"width": 2, "color": line}},
-        "hoverinfo": "skip",
-        "name": "",
-    }
-
-
-def arrow(start: float, end: float, y: float, colour: str) -> dict[str, Any]:
-    """Return the annotation that draws a level arrow from `start` to `end`."""
-    return {
-        "x": end,
-        "y": y,
-        "ax": start,
-        "ay": y,
-        "xref": "x",
-        "yref": "y",
-        "axref": "x",
-        "ayref": "y",
-        "text": "",
-        "showarrow": True,
-        "arrowhead": 2,
-        "arrowsize": 1.1,
-        "arrowwidth": 2,
-        "arrowcolor": colour,
-    }
-
-
 CLASS_COLOURS = ("#0072B2", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#8A8F98")
 """Distinct from the colours of the rules, so that a class is never mistaken for a rule."""
 
@@ -274,19 +241,27 @@ def pictogram(scenario: ScenarioName) -> go.Figure:
     tested = {"adaptation": [_TASKS], "next_task": [last]}.get(scenario, tasks)
     both = scenario in ("continual", "multi_task")
     colour = COLOURS["forward_backward" if both else "forward"]
+    look = {"arrowsize": 1.1, "arrowwidth": 2}
     arrows = []
     for i in range(1, last):
-        arrows.append(arrow(i + 0.3, i + 0.7, 0.16 if both else 0.0, colour))
+        y = 0.16 if both else 0.0
+        arrows.append(arrow((i + 0.3, y), (i + 0.7, y), colour, **look))
         if both:
-            arrows.append(arrow(i + 0.7, i + 0.3, -0.16, colour))
-    traces = [dots(tasks, 15, rgba(colour, 0.4), colour), dots(tested, 25, "rgba(0,0,0,0)", DATA)]
-    shapes = []
+            arrows.append(arrow((i + 0.7, -y), (i + 0.3, -y), colour, **look))
+    next_one = [] if scenario == "multi_task" else [_TASKS + 1]
+    traces, shapes = Traces(), []
+    for at, size, fill, edge in (
+        (next_one, 13, "rgba(0,0,0,0)", COLOURS["reference"]),
+        (tasks, 15, rgba(colour, 0.4), colour),
+        (tested, 25, "rgba(0,0,0,0)", DATA),
+    ):
+        marker = {"size": size, "color": fill, "line": {"width": 2, "color": edge}}
+        if at:
+            traces.add(x=at, y=[0.0] * len(at), mode="markers", marker=marker, hoverinfo="skip", name="")
     if scenario == "multi_task":
         # All of them are there from the start: one frame around them, and no task to come.
         frame = {"type": "rect", "x0": 0.55, "x1": _TASKS + 0.45, "y0": -0.92, "y1": 0.92}
         shapes.append({**frame, "line": {"color": COLOURS["reference"], "width": 1, "dash": "dot"}})
-    else:
-        traces.insert(0, dots([_TASKS + 1], 13, "rgba(0,0,0,0)", COLOURS["reference"]))
     return chart(
         traces,
         axis(range=[0.4, _TASKS + 1.6], visible=False),

@@ -26,6 +26,7 @@ from imrc.plots._drawing import (
     decimals,
     names_axis,
     panels,
+    samples_axis,
     task_ticks,
     whole_numbers,
 )
@@ -62,18 +63,15 @@ def gains_chart(found: Otherwise) -> go.Figure:
             name = f"{NAMES[rule]},<br>{where}"
             names.append(name)
             inside += [value, low, high]
-            traces.add(
-                x=[value],
-                y=[name],
-                mode="markers",
-                marker={
-                    "size": 13,
-                    "color": COLOURS[rule],
-                    "symbol": "circle" if where == "as they arrive" else "circle-open",
-                    "line": {"width": 2, "color": COLOURS[rule]},
-                },
+            traces.dots(
+                [value],
+                [name],
+                name,
+                COLOURS[rule],
+                symbol="circle" if where == "as they arrive" else "circle-open",
+                size=13,
+                edge=2,
                 error_x=bars([high - value], [value - low], colour=COLOURS[rule], thickness=4),
-                name=name,
                 hovertemplate="%{x:.3f} fewer errors<extra></extra>",
             )
     traces.straight([0, 0], [names[-1], names[0]], "no gain")
@@ -98,13 +96,14 @@ def without_chart(found: Otherwise, task: int, labels: Sequence[str]) -> go.Figu
         if rule == "forward":  # tasks before it were learnt without it anyway
             table = table[table["task"] > task + 1]
         inside += [*table["low"], *table["value"], *table["high"]]
-        traces.add(
-            x=table["task"] + shift,
-            y=table["value"],
-            mode="markers",
-            marker={"color": COLOURS[rule], "size": 9, "symbol": "diamond" if rule == "forward" else "circle"},
+        traces.dots(
+            table["task"] + shift,
+            table["value"],
+            NAMES[rule],
+            COLOURS[rule],
+            symbol="diamond" if rule == "forward" else "circle",
+            size=9,
             error_y=bars(table["high"] - table["value"], table["value"] - table["low"], colour=COLOURS[rule]),
-            name=NAMES[rule],
             customdata=[html.escape(labels[int(one) - 1]) for one in table["task"]],
             hovertemplate="%{customdata}: %{y:+.3f}<extra></extra>",
         )
@@ -138,7 +137,6 @@ def budget_chart(by_n: pd.DataFrame, result: RunResult) -> go.Figure:
     by_k = _against_k(result)
     # Learnt all at once, fewer tasks would be another run: its first tasks are shown.
     number = "First k tasks of all" if result.settings.scenario == "multi_task" else "Number of tasks"
-    ticks = sorted(by_n["x"].unique())
     rules, traces = by_n["rule"].unique(), Traces()
     for panel, part in enumerate((by_n, by_k), start=1):
         add_curves(traces, part, rules, panel)
@@ -146,7 +144,7 @@ def budget_chart(by_n: pd.DataFrame, result: RunResult) -> go.Figure:
         [*traces, *band_key(by_n)],
         (f"{capital(result.measure())}, samples of each task", f"{number}, n = {result.settings.n}"),
         [
-            axis("samples n per task", type="log", tickvals=ticks, ticktext=[str(n) for n in ticks]),
+            samples_axis(by_n["x"].unique()),
             axis("tasks k", **whole_numbers(result.n_tasks, 8)),
         ],
         [axis(**limits(pd.concat([by_n, by_k])))] * 2,
