@@ -1,7 +1,6 @@
 # ruff: noqa: E501 - one case per line reads best
 """Files no one should be punished for: each ends in tasks or in a message a non-programmer understands."""
 
-import gzip
 import io
 import pickle
 import zipfile
