@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,8 +56,9 @@ def _here(run: Run, cell: Cell) -> Future[Outcome]:
     return future
 
 
-def _end_with(parent: int) -> None:
-    """End this worker process when its parent is gone: nobody takes what it computes."""
+def _begin(parent: int) -> None:
+    """Begin a worker process: Ctrl-C is for its parent, and without that, which takes what it computes, it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -65,23 +66,7 @@ def _end_with(parent: int) -> None:
         os._exit(1)
 
     if os.name == "posix":
-        threading.Thread(target=watch, name="imrc-parent", daemon=True).start()
-
-
-def _pool(count: int) -> Any:  # noqa: ANN401 - joblib has no types
-    from joblib.externals.loky import ProcessPoolExecutor
-
-    one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
-    pool = ProcessPoolExecutor(count, initializer=_end_with, initargs=(os.getpid(),), env=one)
-    # The first call starts the processes. Ctrl-C is ignored meanwhile, and by them from their first moment on.
-    main = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
-    try:
-        pool.submit(int)
-    finally:
-        if main:
-            signal.signal(signal.SIGINT, before or signal.SIG_DFL)
-    return pool
+        threading.Thread(target=watch, daemon=True).start()
 
 
 @contextlib.contextmanager
@@ -90,20 +75,23 @@ def _processes(count: int) -> Iterator[Workers]:
 
     Where one ends, all do, with the cells handed to them; the next cell starts new ones.
     """
-    pool = _pool(count)
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
+    pools: list[Any] = []
 
     def submit(run: Run, cell: Cell) -> Future[Outcome]:
-        nonlocal pool
-        with contextlib.suppress(BrokenExecutor):
-            return pool.submit(run, cell)  # type: ignore[no-any-return]
-        pool = _pool(count)
-        return pool.submit(run, cell)  # type: ignore[no-any-return]
+        with contextlib.suppress(BrokenExecutor, IndexError):
+            return pools[-1].submit(run, cell)  # type: ignore[no-any-return]
+        pools.append(ProcessPoolExecutor(count, initializer=_begin, initargs=(os.getpid(),), env=one))
+        return pools[-1].submit(run, cell)  # type: ignore[no-any-return]
 
     try:
         yield submit, 2 * count  # one that runs and one that waits
     finally:
         time.sleep(0.05)  # told to kill its workers, the pool's thread fails at a cell it has not yet looked at
-        pool.shutdown(wait=True, kill_workers=True)
+        for pool in pools[-1:]:
+            pool.shutdown(wait=True, kill_workers=True)
 
 
 @contextlib.contextmanager
@@ -117,18 +105,14 @@ def _cluster(address: str) -> Iterator[Workers]:
         ) from None
     # Its own news of lost connections are tracebacks; what matters is said by SchedulerError.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    try:
-        client: Any = Client(address, timeout=_START_S, set_as_default=False)  # type: ignore[no-untyped-call, unused-ignore]
-    except (OSError, ValueError) as error:
-        raise SchedulerError(
-            f"No Dask scheduler answers at {address} ({type(error).__name__}). Start one with: dask scheduler"
-        ) from None
-    with client:
+    with contextlib.ExitStack() as stack:
         try:
+            client: Any = stack.enter_context(Client(address, timeout=_START_S, set_as_default=False))  # type: ignore[no-untyped-call, unused-ignore]
             client.wait_for_workers(1, timeout=_START_S)
-        except TimeoutError:
+        except (OSError, ValueError) as error:
             raise SchedulerError(
-                f"The scheduler at {address} has no workers. Start some with: dask worker {address} --nthreads 1"
+                f"No Dask scheduler with workers answers at {address} ({type(error).__name__}). Start them with: "
+                f"dask scheduler, and: dask worker {address} --nthreads 1"
             ) from None
         try:
             # Not pure: a cell that is run again is not answered from the scheduler's memory.
@@ -146,40 +130,10 @@ def _outcome(future: Future[Outcome]) -> Outcome | None:
         return future.result()
     except BrokenExecutor:
         return None
+    except CancelledError:
+        raise
     except Exception as error:  # of the worker, for example it has no imrc: `run_cell` returns what goes wrong in it
-        if isinstance(error, CancelledError):
-            raise
         return Failure(f"{type(error).__name__}: {error}")
-
-
-def _finished(
-    queue: deque[Cell], workers: Workers, run: Run, stored: Callable[[str], bool]
-) -> Generator[tuple[Cell, Outcome | None], None, None]:
-    """Run cells; yield each with what it gave, in the order in which they finish, or with None if it is stored by now.
-
-    Only a few are handed out at a time, and nothing is kept: memory does not depend on how many there are.
-    """
-    submit, limit = workers
-    running: dict[Future[Outcome], Cell] = {}
-    lost: list[Cell] = []
-    while queue or running:
-        while queue and not lost and len(running) < limit:
-            cell = queue.popleft()
-            if stored(cell.key):
-                yield cell, None
-            else:
-                running[submit(run, cell)] = cell
-        for future in wait(running, timeout=2.0, return_when=FIRST_COMPLETED).done:
-            cell, outcome = running.pop(future), _outcome(future)
-            if outcome is None:
-                lost.append(cell)
-            else:
-                yield cell, outcome
-        while lost and not running:
-            # All lost their processes, and one is to blame: each runs once more, alone.
-            cell = lost.pop(0)
-            ended = Failure("It ended its worker process, also when it ran alone (out of memory, or killed)")
-            yield cell, _outcome(submit(run, cell)) or ended
 
 
 def run_sweep(
@@ -188,7 +142,7 @@ def run_sweep(
     *,
     jobs: int = 1,
     scheduler: str | None = None,
-    progress: Callable[[SweepReport], None] | None = None,
+    progress: Callable[[SweepReport], None] = lambda _: None,
     run: Run = run_cell,
 ) -> SweepReport:
     """Run the waiting cells of a plan; each is in the store before the next one is looked at.
@@ -202,24 +156,42 @@ def run_sweep(
     Cells that failed are in the report; the others went on.
     """
     report = SweepReport(len(plan.cells), stored_before=len(plan.done))
-    queue = deque(plan.waiting)
+    waiting, running = deque(plan.waiting), dict[Future[Outcome], Cell]()
+    lost: set[str] = set()  # keys of cells whose process ended: one is to blame, so each runs once more, alone
     workers: contextlib.AbstractContextManager[Workers] = contextlib.nullcontext((_here, 1))
-    if queue and scheduler is not None:
+    if waiting and scheduler is not None:
         workers = _cluster(scheduler)
-    elif queue and jobs > 1:  # also for a single cell: the last time it may have ended its process
-        workers = _processes(min(jobs, len(queue)))
-    with workers as given, contextlib.closing(_finished(queue, given, run, store.__contains__)) as outcomes:
-        for cell, outcome in outcomes:
-            if isinstance(outcome, Failure):
-                report.failed.append((cell, outcome))
-            elif outcome is not None and store.put(cell, outcome):
-                report.ran += 1
-            else:
-                report.shared += 1
-                if outcome is not None:
-                    # Another sweep works on the same cells side by side: leave them to it, go on elsewhere.
-                    queue.rotate(-random.randrange(len(queue) + 1))  # noqa: S311 - not a secret
-            report.cell = cell
-            if progress is not None:
+    elif waiting and jobs > 1:  # also for a single cell: the last time it may have ended its process
+        workers = _processes(min(jobs, len(waiting)))
+    with workers as (submit, limit):
+        while waiting or running:
+            outcomes: list[tuple[Cell, Outcome | None]] = []
+            # Only a few are handed out at a time: memory does not depend on how many there are.
+            while waiting and len(running) < (1 if lost else limit):
+                cell = waiting.popleft()
+                if cell.key in store:
+                    outcomes.append((cell, None))
+                else:
+                    running[submit(run, cell)] = cell
+            for future in wait(running, timeout=2.0, return_when=FIRST_COMPLETED).done:
+                cell, outcome = running.pop(future), _outcome(future)
+                if outcome is None and cell.key not in lost:
+                    lost.add(cell.key)
+                    waiting.appendleft(cell)
+                    continue
+                lost.discard(cell.key)
+                ended = Failure("It ended its worker process, also when it ran alone (out of memory, or killed)")
+                outcomes.append((cell, outcome or ended))
+            for cell, outcome in outcomes:
+                if isinstance(outcome, Failure):
+                    report.failed.append((cell, outcome))
+                elif outcome is not None and store.put(cell, outcome):
+                    report.ran += 1
+                else:
+                    report.shared += 1
+                    if outcome is not None:
+                        # Another sweep works on the same cells side by side: leave them to it, go on elsewhere.
+                        waiting.rotate(-random.randrange(len(waiting) + 1))  # noqa: S311 - not a secret
+                report.cell = cell
                 progress(report)
     return report

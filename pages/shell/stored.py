@@ -28,7 +28,7 @@ def _opened() -> Iterator[ResultStore | None]:
     if not path.is_file():
         yield None
         return
-    with ResultStore(path, read_only=True) as store:
+    with ResultStore(path) as store:
         yield store
 
 
@@ -72,15 +72,10 @@ def picker() -> None:
         with _opened() as store:
             if store is None:
                 return
-            found, damaged = store.runs(), store.damaged
+            found = store.runs()
     except _BROKEN as error:
         st.warning(f"Stored results cannot be listed. {plain(str(error))}", icon=":material/database_off:")
         return
-    if damaged:
-        many = (
-            "1 stored run cannot be read and is" if damaged == 1 else f"{damaged:,} stored runs cannot be read and are"
-        )
-        st.warning(f"{many} left out.", icon=":material/database_off:")
     known = state.visit().known_datasets()
     runs: dict[str, StoredRun] = {}
     for run in found:

@@ -25,13 +25,10 @@ def serial(path: Path, spec: SweepSpec) -> ResultStore:
     return store
 
 
-def contents(store: ResultStore) -> dict[str, tuple[tuple, RunResult]]:
+def contents(store: ResultStore) -> dict[str, tuple[str, RunResult]]:
     """Every cell of a store: its key, its numbers and its arrays."""
-    rows = store._execute("SELECT key, content FROM arrays")
-    scores = {}
-    for key, *values in store._execute("SELECT * FROM scores ORDER BY key, position"):
-        scores.setdefault(key, []).append(tuple(values))
-    return {key: (tuple(scores[key]), RunResult.from_bytes(content)) for key, content in rows}
+    rows = store._execute("SELECT key, scores, content FROM cells")
+    return {key: (scores, RunResult.from_bytes(content)) for key, scores, content in rows}
 
 
 def assert_same_result(one: RunResult, other: RunResult) -> None:

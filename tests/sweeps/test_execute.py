@@ -89,6 +89,7 @@ def look(progress):
 
 
 with ResultStore(sys.argv[1]) as store:
+    store._execute("PRAGMA synchronous = OFF")  # a thousand cells need not outlive a power cut
     assert run_sweep(plan, store, jobs=2, run=cells.trivial, progress=look).ran == len(store) == 1000
 print((pages[1000] - pages[250]) * resource.getpagesize() / 2**20)
 """
@@ -128,7 +129,9 @@ def test_an_address_without_a_scheduler_says_so(monkeypatch, tmp_path):
     monkeypatch.setattr("imrc.sweeps.execute._START_S", 1.0)
     with ResultStore(tmp_path / "r.sqlite") as store:
         plan = plan_sweep(small_spec(), store)
-        with pytest.raises(SchedulerError, match=r"No Dask scheduler answers at tcp://127.0.0.1:9 .*dask scheduler"):
+        with pytest.raises(
+            SchedulerError, match=r"No Dask scheduler with workers answers at tcp://127.0.0.1:9 .*dask scheduler"
+        ):
             run_sweep(plan, store, scheduler="tcp://127.0.0.1:9")
         monkeypatch.setitem(sys.modules, "distributed", None)
         with pytest.raises(SchedulerError, match=r'not installed: pip install "imrc\[cluster\]"'):

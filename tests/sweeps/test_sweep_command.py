@@ -112,7 +112,7 @@ def test_bad_input_ends_with_status_2(capsys, arguments, message):
 
 @pytest.mark.parametrize(
     ("place", "message"),
-    [("notes.txt", "is not a results store"), ("nowhere/r.sqlite", "does not exist. Make it"), (".", "is a folder")],
+    [("notes.txt", "is not a results store"), ("nowhere/r.sqlite", "in a folder that exists")],
 )
 def test_a_store_that_cannot_be_used_ends_with_status_1(capsys, tmp_path, place, message):
     (tmp_path / "notes.txt").write_text("Some notes. " * 100)
