@@ -189,8 +189,8 @@ class ResultStore:
         )
         try:
             return [
-                StoredRun(*which, RunSettings.from_json({**json.loads(text), "repetitions": repetitions}), at)
-                for *which, text, repetitions, at in found
+                StoredRun(name, k, data, RunSettings.from_json({**json.loads(text), "repetitions": repetitions}), at)
+                for name, k, data, text, repetitions, at in found
             ]
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise StoreError(f"A run in {self.path} is damaged: {error}") from error
