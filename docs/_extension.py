@@ -152,11 +152,10 @@ def _output(text: str, language: str = "text") -> nodes.Node:
 
 # The reference.
 
-# Public packages, in the order of their pages; a name that several export is explained where it comes first.
+# Public packages, in the order of their pages.
 PACKAGES = {
     "imrc": "What most people need",
     "imrc.datasets": "Sequences: built in, synthetic, published, your own",
-    "imrc.tables": "Reading tables and cutting them into tasks",
     "imrc.features": "Representations",
     "imrc.core": "The method",
     "imrc.core.theory": "Effective sample sizes and bounds",
@@ -230,26 +229,17 @@ def write_reference(app: Sphinx) -> None:
     """Write a page for every public package: its text, and all names it exports."""
     folder = Path(app.srcdir, "reference", "api")
     folder.mkdir(parents=True, exist_ok=True)
-    explained: dict[int, str] = {}
     for package, title in PACKAGES.items():
         module = importlib.import_module(package)
         docs = _attribute_docs(package)
         heading = f"{package}: {title}"
         lines = [heading, "=" * len(heading), "", f".. automodule:: {package}", "   :no-members:", ""]
-        elsewhere = []
         called = [name for name in module.__all__ if name in CONTRACT.get(package, ())]
         for name in [*called, *(name for name in module.__all__ if name not in called)]:
             thing = getattr(module, name)
             if inspect.ismodule(thing):
                 continue
-            known = isinstance(thing, type) or callable(thing)
-            if known and id(thing) in explained:
-                elsewhere.append(f"`{name} <{explained[id(thing)]}>`")
-                continue
-            explained[id(thing)] = f"{package}.{name}"
             lines += _entry(package, name, thing, docs)
-        if elsewhere:
-            lines += [f"Also here: {', '.join(elsewhere)}.", ""]
         _write(folder / f"{package}.rst", "\n".join(lines))
 
 

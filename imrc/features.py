@@ -14,11 +14,7 @@ from imrc._checks import check_choice, check_int, check_real
 from imrc._types import Floats, Ints
 from imrc.tasks import LEAST_FREQUENT, TaskSequence
 
-__all__ = [
-    *("FREQUENCIES", "FEATURE_DESCRIPTIONS", "FEATURE_KINDS", "FEATURE_TITLES", "SIGMA2", "VERSION"),
-    *("WITH_FREQUENCIES", "FeatureKind", "FeatureMap", "FeatureSpec", "Identity", "PulledIn", "Representation"),
-    *("Standardised", "make", "output_names", "repetition_draw"),
-]
+__all__ = ["FeatureSpec", "Representation"]
 
 
 class FeatureMap(ABC):

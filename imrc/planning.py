@@ -25,10 +25,7 @@ from imrc.wording import capital, decimal, number
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    *("Rate", "Plan", "Way", "PLACES", "make_plan", "plan_table", "learning_curve", "samples_for", "out_of_reach"),
-    *("advice", "promise_sentence", "promise_rows", "way_sentence"),
-]
+__all__ = ["Plan", "Rate", "make_plan", "way_sentence"]
 
 Place = Literal["next", "newest", "mean"]
 PLACES: dict[Place, str] = {"mean": "an average task", "newest": "the newest task", "next": "the task to come"}

@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -160,7 +160,9 @@ class TaskSequence:
             raise ValueError("A sequence needs at least one task.")
         for number, task in enumerate(tasks):
             if not isinstance(task, Task):
-                raise TypeError(f"tasks[{number}] must be a Task, got {type(task).__name__}.")
+                raise InputTypeError(
+                    f"tasks[{number}] must be a Task, got {type(task).__name__}. {how_to_make_tasks(list(tasks))}"
+                )
             if task.X.shape[1] != tasks[0].X.shape[1]:
                 raise ValueError(
                     f"tasks[{number}] has {task.X.shape[1]} features, the first task has {tasks[0].X.shape[1]}."
@@ -200,8 +202,12 @@ class TaskSequence:
     def __iter__(self) -> Iterator[Task]:
         return iter(self.tasks)
 
-    def __getitem__(self, index: int) -> Task:
-        return self.tasks[index]
+    @overload
+    def __getitem__(self, index: int) -> Task: ...
+    @overload
+    def __getitem__(self, index: slice) -> TaskSequence: ...
+    def __getitem__(self, index: int | slice) -> Task | TaskSequence:
+        return replace(self, tasks=self.tasks[index]) if isinstance(index, slice) else self.tasks[index]
 
     def __repr__(self) -> str:
         return (

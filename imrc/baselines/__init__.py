@@ -18,14 +18,4 @@ from imrc.baselines.base import Baseline, Settings
 from imrc.baselines.own import OwnMethod
 from imrc.baselines.registry import PUBLISHED, REFERENCES, method_class, method_title, parse_method, registry
 
-__all__ = [
-    "Baseline",
-    "OwnMethod",
-    "Settings",
-    "registry",
-    "PUBLISHED",
-    "REFERENCES",
-    "method_class",
-    "method_title",
-    "parse_method",
-]
+__all__ = ["Baseline", "OwnMethod", "registry"]

@@ -31,36 +31,7 @@ from imrc.tables import (
 )
 from imrc.tasks import TaskSequence
 
-__all__ = [
-    "DEFAULT",
-    "ChecksumError",
-    "Cut",
-    "DataError",
-    "DownloadError",
-    "LIMITS_IN_WORDS",
-    "MAX_CLASSES",
-    "NotAvailableError",
-    "RemoteFile",
-    "Table",
-    "catalogue",
-    "cut_table",
-    "download",
-    "entry",
-    "facts",
-    "gaussian_tasks",
-    "load",
-    "looks_like_identifier",
-    "names",
-    "open_table",
-    "possible_periods",
-    "read_table",
-    "rotated_digits",
-    "sample_csv",
-    "size_in_words",
-    "status",
-    "suggest",
-    "suggested_period",
-]
+__all__ = ["DataError", "NotAvailableError", "download", "gaussian_tasks", "load", "names", "rotated_digits", "status"]
 
 DEFAULT = "six_or_nine"
 """The sequence a visitor sees first."""

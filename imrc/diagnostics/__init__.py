@@ -12,18 +12,12 @@ from imrc.diagnostics.pictures import PartialAutocorrelation, Variogram, partial
 from imrc.diagnostics.words import VERDICTS, Verdict
 
 __all__ = [
-    "assess",
-    "what_changed",
-    "Changed",
     "Assessment",
-    "partial_autocorrelation",
+    "assess",
+    "Changed",
+    "what_changed",
     "PartialAutocorrelation",
-    "variogram",
+    "partial_autocorrelation",
     "Variogram",
-    "ChangeEstimate",
-    "Innovations",
-    "ModelFit",
-    "OrderTests",
-    "VERDICTS",
-    "Verdict",
+    "variogram",
 ]

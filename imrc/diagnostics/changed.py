@@ -20,7 +20,7 @@ from imrc._types import Floats, Ints
 from imrc.diagnostics.evidence import cosine_waves
 from imrc.diagnostics.samples import CONSTANT, RowNotes, read_rows
 from imrc.features import make, output_names
-from imrc.tasks import TaskSequence
+from imrc.tasks import TaskSequence, checked_tasks
 from imrc.wording import feature_names_or_numbers
 
 Shift = Literal["label", "input", "concept"]
@@ -375,7 +375,7 @@ def what_changed(sequence: TaskSequence, *, level: float = 0.05, seed: int = 0) 
 
     check_real("level", level, 0.0, 1.0, low_open=True)
     check_int("seed", seed, 0)
-    if len(sequence) < 2:
+    if len(checked_tasks("imrc.diagnostics.what_changed", sequence)) < 2:
         raise InputError(f"What changed between tasks needs at least 2 of them; got {len(sequence)}.")
     samples, columns = read_samples(sequence, seed)
     counted = samples.counted()

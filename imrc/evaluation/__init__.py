@@ -14,28 +14,4 @@ from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Difference, Headline
 from imrc.evaluation.splits import draw_task, largest_n
 
-__all__ = [
-    "HEADLINES",
-    "SCENARIOS",
-    "Columns",
-    "Decision",
-    "Difference",
-    "EffectiveSamples",
-    "ErrorMatrix",
-    "Headline",
-    "LagTable",
-    "RunResult",
-    "RunSettings",
-    "StepResult",
-    "decide",
-    "draw_task",
-    "effective_samples",
-    "error_matrix",
-    "evaluate",
-    "iter_run",
-    "join_repetitions",
-    "largest_n",
-    "realised_samples",
-    "run_references",
-    "theorem_4",
-]
+__all__ = ["Decision", "Difference", "Headline", "error_matrix"]

@@ -333,8 +333,8 @@ def run_all(
 @documented
 def evaluate(
     sequence: TaskSequence,
-    *,
     n: int = SETTINGS["n"].default,
+    *,
     k: int | None = None,
     b: int = SETTINGS["b"].default,
     W: Window | None = None,

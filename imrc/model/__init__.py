@@ -5,4 +5,4 @@ from __future__ import annotations
 from imrc.model._file import load
 from imrc.model._model import STRATEGIES, Model, ReadingWarning, fit_model
 
-__all__ = ["STRATEGIES", "Model", "ReadingWarning", "fit_model", "load"]
+__all__ = ["ReadingWarning"]

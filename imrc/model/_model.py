@@ -267,7 +267,10 @@ class Model:
             return self.recipe.read(rows)
         values = np.asarray(rows)
         if values.ndim != 2 or values.shape[1] != len(self.columns):
-            raise InputError(f"An array needs the columns {listed(self.columns, 10)}; got shape {values.shape}.")
+            raise InputError(
+                f"Give a data frame, a path, or an array with the columns {listed(self.columns, 10)}; got "
+                f"{type(rows).__name__} of shape {values.shape}."
+            )
         if values.dtype.kind in "fiub":
             return values
         import pandas as pd

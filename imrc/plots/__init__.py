@@ -1,4 +1,4 @@
-"""Figures: tidy tables (`imrc.plots.tables`) and builders that turn a table into a Plotly figure."""
+"""Figures: one function for each picture of the app, most of them from a tidy table of `imrc.plots.tables`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,35 @@ from imrc.plots.compare import (
     method_errors,
     sample_and_task_curves,
 )
+from imrc.plots.ess import (
+    bound_chart,
+    ess_by_task,
+    ess_curves,
+    ess_parts_chart,
+    plan_chart,
+    realised_chart,
+)
+from imrc.plots.evolving import (
+    change_chart,
+    changed_images,
+    changed_panels,
+    component_chart,
+    distance_heatmap,
+    model_gaps,
+    pacf_panels,
+    power_chart,
+    variogram_chart,
+    watch_chart,
+)
 from imrc.plots.fitting import describe, on_phone
-from imrc.plots.paper import flow_diagram, flow_in_words, ours_against_printed, printed_matrix, running_time_curves
+from imrc.plots.paper import (
+    flow_diagram,
+    flow_in_words,
+    ours_against_printed,
+    printed_matrix,
+    running_time_curves,
+    window_curves,
+)
 from imrc.plots.result import (
     decision_chart,
     error_heatmaps,
@@ -20,12 +47,35 @@ from imrc.plots.result import (
     run_ladder,
     run_story,
 )
-from imrc.plots.tables import matrix_table, step_table, story_table, task_table
-from imrc.plots.tasks import class_balance
+from imrc.plots.tables import (
+    matrix_table,
+    step_table,
+    story_table,
+    task_table,
+)
+from imrc.plots.tasks import (
+    class_balance,
+    image_strip,
+    moving_clouds,
+    pictogram,
+)
+from imrc.plots.what_if import (
+    blocks_chart,
+    budget_chart,
+    gains_chart,
+    reliability_chart,
+    weights_chart,
+    without_chart,
+)
 
 __all__ = [
-    "decision_chart", "run_heatmaps", "run_ladder", "run_curves", "run_story", "run_choices", "error_heatmaps",
+    "describe", "on_dark", "on_phone",
+    "decision_chart", "error_heatmaps", "run_heatmaps", "run_ladder", "run_curves", "run_story", "run_choices",
     "method_errors", "method_differences", "method_curves", "sample_and_task_curves",
-    "printed_matrix", "ours_against_printed", "flow_diagram", "flow_in_words", "running_time_curves",
-    "class_balance", "matrix_table", "step_table", "story_table", "task_table", "describe", "on_dark", "on_phone",
+    "ess_curves", "ess_by_task", "ess_parts_chart", "bound_chart", "realised_chart", "plan_chart",
+    "pacf_panels", "variogram_chart", "distance_heatmap", "change_chart", "model_gaps", "component_chart",
+    "power_chart", "changed_panels", "changed_images", "watch_chart",
+    "blocks_chart", "gains_chart", "without_chart", "budget_chart", "weights_chart", "reliability_chart",
+    "printed_matrix", "ours_against_printed", "window_curves", "flow_diagram", "running_time_curves",
+    "image_strip", "moving_clouds", "class_balance", "pictogram",
 ]  # fmt: skip

@@ -9,4 +9,4 @@ from imrc.report._check import check, iter_check
 from imrc.report._report import Report, to_latex
 from imrc.report._write import to_html, write
 
-__all__ = ["Report", "check", "iter_check", "to_html", "to_latex", "write"]
+__all__ = ["to_latex"]

@@ -457,7 +457,7 @@ class Report:
                 f"No strategy is advised, so none is learnt: {unmarked(self.decision.action)} To learn one all the "
                 f"same, name it: report.fit(strategy={self._best_learnt()!r})."
             )
-        check_choice("strategy", chosen, LEARNT)
+        check_choice("strategy", chosen, ("alone", *LEARNT))
         from imrc.model import fit_model
 
         return fit_model(self._tasks(), strategy=chosen, settings=self.run.settings, n_measured=self.n)

@@ -13,4 +13,4 @@ from __future__ import annotations
 
 from imrc.solvers.api import InstanceSet, Problem, Solution, cores, prepare_instances, solve, solve_many, warm_up
 
-__all__ = ["Solution", "solve", "InstanceSet", "Problem", "cores", "prepare_instances", "solve_many", "warm_up"]
+__all__ = ["Solution", "solve"]

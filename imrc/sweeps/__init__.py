@@ -26,14 +26,4 @@ from imrc.sweeps.plan import plan_sweep, summary_table
 from imrc.sweeps.spec import SweepSpec
 from imrc.sweeps.store import COLUMNS, ResultStore, StoreError
 
-__all__ = [
-    "COLUMNS",
-    "ResultStore",
-    "SchedulerError",
-    "StoreError",
-    "SweepSpec",
-    "default_store_path",
-    "plan_sweep",
-    "run_sweep",
-    "summary_table",
-]
+__all__ = ["ResultStore", "SweepSpec", "plan_sweep", "run_sweep", "summary_table"]

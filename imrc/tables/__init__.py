@@ -40,27 +40,6 @@ from imrc.tasks import TaskSequence
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "LIMITS_IN_WORDS",
-    "MAX_CLASSES",
-    "Column",
-    "ColumnUse",
-    "Cut",
-    "Period",
-    "Recipe",
-    "Suggestion",
-    "Table",
-    "csv_text",
-    "cut_table",
-    "looks_like_identifier",
-    "open_table",
-    "possible_periods",
-    "read_table",
-    "sample_csv",
-    "suggest",
-    "suggested_period",
-]
-
 Source: TypeAlias = "str | Path | bytes | BinaryIO | pd.DataFrame"
 
 

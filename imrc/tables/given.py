@@ -28,9 +28,9 @@ OPTIONS = (
 
 def tasks_from(
     data: object,
-    *,
     target: str | int | None = None,
     every: int | None = None,
+    *,
     by: str | int | None = None,
     period: str | None = None,
     name: str | None = None,
@@ -86,7 +86,7 @@ def tasks_from(
     >>> tasks_from((X, y, [2021] * 6 + [2020] * 6)).labels
     ('2020', '2021')
     """
-    check_names("tasks_from", options, OPTIONS)
+    check_names("tasks_from", options, ("target", "every", "by", "period", "name", *OPTIONS))
     if hasattr(data, "to_pandas"):
         data = data.to_pandas()
     if is_frame(data) or isinstance(data, str | Path | bytes) or hasattr(data, "read"):

@@ -12,4 +12,4 @@ change is larger than the changes before it lead to expect; it is calibrated by 
 from imrc.watch._lamps import Alarm, MoreThanUsual
 from imrc.watch._watcher import Arrival, Watcher, arrival_sentences, first_alarm, watch_story
 
-__all__ = ["Watcher", "Arrival", "Alarm", "MoreThanUsual", "watch_story", "first_alarm", "arrival_sentences"]
+__all__ = ["Arrival", "Watcher"]

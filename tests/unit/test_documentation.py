@@ -40,5 +40,10 @@ def test_every_public_package_has_a_page():
     found = [module for module in pkgutil.walk_packages(imrc.__path__, "imrc.") if module.name != "imrc.cli"]
     # A package of one file is public like the others.
     packages = ["imrc", *(one.name for one in found if one.ispkg or re.fullmatch(r"imrc\.[a-z]\w*", one.name))]
-    public = {name for name in packages if getattr(importlib.import_module(name), "__all__", None)}
-    assert set(extension.PACKAGES) == public
+    public = {name: getattr(importlib.import_module(name), "__all__", ()) for name in packages}
+    assert set(extension.PACKAGES) == {name for name, exported in public.items() if exported}
+    # One way for each thing: nothing is exported twice, and little is beside the pictures.
+    pictures = set(public.pop("imrc.plots"))
+    assert figure_functions() <= pictures
+    exported = [id(getattr(importlib.import_module(home), name)) for home, names in public.items() for name in names]
+    assert len(exported) == len(set(exported)) <= 70

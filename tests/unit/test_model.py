@@ -139,7 +139,7 @@ def test_rows_are_read_by_name_in_any_order_from_anything(model, tmp_path):
     np.testing.assert_allclose(model.predict_proba(frame.iloc[[7]]), expected[[7]], rtol=1e-12)
     with pytest.raises(DataError, match="no column 'site', which the first file had"):
         model.predict(frame.drop(columns="site"))
-    with pytest.raises(InputError, match="An array needs the columns sun, site and built; got shape"):
+    with pytest.raises(InputError, match="an array with the columns sun, site and built; got ndarray of shape"):
         model.predict(X[:, :2])
 
 

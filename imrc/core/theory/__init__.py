@@ -24,19 +24,4 @@ from imrc.core.theory._closed import (
 from imrc.core.theory._next import ess_next, samples_needed, steady_state
 from imrc.core.theory._recursion import ess_parts, ess_recursion
 
-__all__ = [
-    "ess_forward",
-    "ess_forward_backward",
-    "ess_next",
-    "mean_ess",
-    "steady_state",
-    "samples_needed",
-    "backward_gain",
-    "smallest_b",
-    "ess_recursion",
-    "ess_parts",
-    "risk_bound",
-    "samples_for_bound",
-    "AdmissibleKappa",
-    "admissible_kappa",
-]
+__all__ = ["ess_forward", "ess_forward_backward", "ess_recursion", "risk_bound"]
