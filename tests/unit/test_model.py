@@ -179,7 +179,7 @@ def test_a_model_of_arrays_takes_arrays_and_frames_with_their_names():
     np.testing.assert_array_equal(bare.predict_proba(X), bare.predict_proba(pd.DataFrame(X)))
     with pytest.raises(InputError, match="missing or infinite value at row 1, column 0"):
         bare.predict([[0.0, 1.0], [np.nan, 1.0]])
-    with pytest.raises(InputError, match=r"got shape \(2,\)"):
+    with pytest.raises(InputError, match=r"got list of shape \(2,\)"):
         bare.predict([0.0, 1.0])
     named = imrc.TaskSequence(sequence.tasks, feature_names=("a", "b"))
     model = fit_model(named, strategy="forward", settings=RunSettings())
