@@ -36,7 +36,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def add_predictions(parser: argparse.ArgumentParser) -> None:
     """Add where the predictions go."""
     parser.add_argument(
-        "--predictions", metavar="FILE.csv", help="write answer and probabilities of each rule for each test row"
+        "--predictions",
+        metavar="FILE.csv",
+        help="write answer and probabilities of each rule, and the answer of each method, for each test row",
     )
 
 

@@ -78,14 +78,14 @@ class ComparedMethods:
         pooling: LogLossLearner | None = None,
     ) -> None:
         self._rare = rare
-        self._learners = {
+        self.learners = {
             name: make_method(name, settings, n_classes, n_features, repetition) for name in settings.compared
         }
-        for learner in self._learners.values():
+        for learner in self.learners.values():
             if isinstance(learner, Pooled) and pooling is not None:
                 learner.learn_beside(pooling)
         # Tests of all tasks are needed again at every step by methods whose rules for old tasks change.
-        self._again = any(not learner.fixed_old_rules for learner in self._learners.values())
+        self._again = any(not learner.fixed_old_rules for learner in self.learners.values())
         self._tests: list[NDArray[np.int64]] = []
         # Mapped test rows of the first tasks, one below the other, as far as there is room.
         self._room = room if self._again else 0
@@ -94,7 +94,7 @@ class ComparedMethods:
 
     def step(self, task: int, draw: TaskDraw, y: NDArray[np.int64], rows: RowsOf) -> dict[str, dict[str, Any]]:
         """Let every method learn a task; return what each did, named as in `StepResult`."""
-        if not self._learners:
+        if not self.learners:
             return {"before": {}}
         self._tests.append(draw.test)
         self._labels.append(y[draw.test])
@@ -103,7 +103,7 @@ class ComparedMethods:
         train = np.ascontiguousarray(rows(task, draw.train)[:, 1:]), y[draw.train]
         pool = None
         before, spent = {}, {}
-        for name, learner in self._learners.items():
+        for name, learner in self.learners.items():
             if learner.uses_pool and pool is None:
                 pool = np.ascontiguousarray(rows(task, draw.pool)[:, 1:]), y[draw.pool]
             data = pool if learner.uses_pool and pool is not None else train
@@ -115,7 +115,7 @@ class ComparedMethods:
         found: dict[str, dict[str, Any]] = {
             "before": before,
             "method_time_s": spent,
-            "state_sizes": {name: learner.state_size() for name, learner in self._learners.items()},
+            "state_sizes": {name: learner.state_size() for name, learner in self.learners.items()},
             # Only of tasks tested now: those whose rule cannot have changed are not tested again.
             "errors": {name: {j: float(one.mean()) for j, one in parts.items()} for name, parts in wrong.items()},
         }
@@ -128,10 +128,10 @@ class ComparedMethods:
 
     def _wrong(self, task: int, newest: Floats, rows: RowsOf) -> dict[str, dict[int, NDArray[np.bool_]]]:
         """Return which answers of each method are wrong, on the tasks seen whose rule may have changed."""
-        wrong: dict[str, dict[int, NDArray[np.bool_]]] = {name: {} for name in self._learners}
+        wrong: dict[str, dict[int, NDArray[np.bool_]]] = {name: {} for name in self.learners}
         for tasks, X in self._again_tested(task, rows):
             ends = np.cumsum([len(self._labels[j]) for j in tasks])[:-1]
-            for name, learner in self._learners.items():
+            for name, learner in self.learners.items():
                 if learner.fixed_old_rules:
                     continue
                 if learner.keeps_old_rules:
@@ -139,7 +139,7 @@ class ComparedMethods:
                 else:
                     parts = np.split(learner.predict(X), ends)
                 wrong[name] |= {j: part != self._labels[j] for j, part in zip(tasks, parts, strict=True)}
-        for name, learner in self._learners.items():
+        for name, learner in self.learners.items():
             if learner.fixed_old_rules:
                 wrong[name][task] = learner.predict(newest, task=task) != self._labels[task]
         return wrong

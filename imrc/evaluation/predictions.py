@@ -1,4 +1,4 @@
-"""What the rules of a run answered for each test row: a repetition is run again, and its probabilities are kept."""
+"""What rules and methods of a run answered for each test row: a repetition is run again, and answers are kept."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class _Remembering(Repetition):
-    """A repetition that keeps the probabilities of the last test of each rule on each task."""
+    """A repetition that keeps the answers of the last test of each rule on each task; of IMRC with probabilities."""
 
     def __init__(self, *arguments: Any) -> None:  # noqa: ANN401 - those of a repetition
         super().__init__(*arguments)
-        self.kept: dict[tuple[str, int], tuple[Ints, Floats]] = {}
+        self.kept: dict[tuple[str, int], tuple[Ints, Floats | None]] = {}
 
     def _wrong(self, task: int, estimate: TaskEstimate, *rules: str) -> NDArray[np.bool_]:
         values = scores(self._tests[task][0](), estimate.coef, self._sequence.n_classes)
@@ -37,6 +37,13 @@ class _Remembering(Repetition):
             self.kept[rule, task] = values.argmax(axis=1), probabilities(values, self._loss, estimate.nu)
         return super()._wrong(task, estimate, *rules)
 
+    def ask(self, task: int, *, learnt: bool = True) -> None:
+        """Keep what the compared methods answer for the test rows of a task, by its own rule where they keep those."""
+        X = self._mapped.rows(task, self.draw(task).test)[:, 1:]
+        for name, learner in self._compared.learners.items():
+            own = learnt and learner.keeps_old_rules
+            self.kept[name, task] = learner.predict(X, task=task if own else None), None
+
 
 def predictions(result: RunResult, sequence: TaskSequence, repetition: int) -> pd.DataFrame:
     """Return the table of `RunResult.predictions`."""
@@ -45,21 +52,24 @@ def predictions(result: RunResult, sequence: TaskSequence, repetition: int) -> p
     sequence = sequence.head(result.n_tasks)
     if sequence.fingerprint != result.fingerprint:
         raise InputError("These are not the tasks of the run: the fingerprints differ.")
-    if "imrc" not in result.settings.methods:
-        raise InputError("Only IMRC's rules keep probabilities, and this run has none of them.")
-    settings = result.settings.computed
+    settings, before = result.settings.computed, result.scenario.kind == "before"
     seed = repetition_seeds(settings.seed, check_int("repetition", repetition, 0, settings.repetitions - 1) + 1)[-1]
     with single_thread():
         again = _Remembering(settings, sequence, seed, cores(), 0, range(len(sequence)))
         for task in range(len(sequence)):
+            if before and task:
+                again.ask(task, learnt=False)
             again.step(task)
-    before = result.scenario.kind == "before"
+        for task in () if before else range(len(sequence)):
+            again.ask(task)
     names, frames = np.array(sequence.class_names, dtype=object), []
-    for rule in result.scenario.rules:
+    mine = result.scenario.rules if "imrc" in settings.methods else ()
+    for rule in (*mine, *settings.compared):
         for task in range(before, len(sequence)):
             rows = again.draw(task).test
-            answers, found = again.kept[f"before {rule}" if before else rule, task]
+            answers, found = again.kept[f"before {rule}" if before and rule in mine else rule, task]
             told = {"task": task + 1, "label": sequence.labels[task], "row": rows, "rule": rule}
             told |= {"class": names[answers], "true": names[sequence.encoded(task)[rows]]}
-            frames.append(pd.DataFrame(told | {f"p({name})": found[:, c] for c, name in enumerate(names)}))
+            told |= {f"p({name})": np.nan if found is None else found[:, c] for c, name in enumerate(names)}
+            frames.append(pd.DataFrame(told))
     return pd.concat(frames, ignore_index=True)

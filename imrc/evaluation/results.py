@@ -408,12 +408,12 @@ class RunResult(Columns):
         return pd.concat(frames, ignore_index=True)
 
     def predictions(self, sequence: TaskSequence, repetition: int = 0) -> pd.DataFrame:
-        """Return what IMRC's rules answer for each test row of one repetition, from 0, which is run again for it.
+        """Return what rules and methods answer for each test row of one repetition, from 0, which is run again for it.
 
         Columns: task (from 1), label (its name), row (of the task, from 0), rule, class, true, and ``p(name)``, the
-        probability of each class. Each rule of the scenario with what it knows at the end, or, where the next task is
-        judged, before the task is learnt. A result does not hold the tasks: ValueError if these are others, or the run
-        has none of IMRC's rules.
+        probability of each class, which compared methods do not give (NaN). Each rule of the scenario, and each method,
+        with what it knows at the end, or, where the next task is judged, before the task is learnt. A result does not
+        hold the tasks: ValueError if these are others.
         """
         from imrc.evaluation.predictions import predictions
 

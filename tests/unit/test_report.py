@@ -196,7 +196,10 @@ def test_progress_is_one_bar_and_can_stop_the_work(tasks, capsys):
 def test_predictions_have_the_errors_of_the_run(report, tasks):
     run = report.run
     together = imrc.evaluate(tasks, **SETTINGS, scenario="multi_task")
-    for result, final in ((run, True), (run.seen_as("next_task"), False), (together, True)):
+    methods = imrc.evaluate(tasks, **SETTINGS, methods=("imrc", "pooled", "logistic_single", "ella"))
+    ahead = methods.seen_as("next_task")
+    first = (run, True), (run.seen_as("next_task"), False), (together, True)
+    for result, final in (*first, (methods, True), (ahead, False)):
         table = result.predictions(tasks, 2)
         wrong = (table["class"] != table["true"]).groupby([table["rule"], table["task"]]).mean()
         for rule in result.rules:
