@@ -57,7 +57,9 @@ else:
     with crash.shown():
         # What is there at times only has a place that is always there, because a fragment is known by its place: a
         # click that meets a run of the whole page would be lost if the fragment had moved.
-        row, line, pinned, notes, body = (st.container(horizontal=number == 0) for number in range(5))
+        row, line, pinned, notes, body = (
+            st.container(horizontal=number == 0, key=f"frame{number}") for number in range(5)
+        )
         if screen.narrow():
             # On phones Streamlit hides navigation and settings behind buttons without words.
             with row.popover("All pages", icon=":material/menu:"):

@@ -37,10 +37,10 @@ class Term(NamedTuple):
 VERDICTS: dict[VerdictName, Term] = {
     "no_change": Term("no detectable change", "no change can be seen", "no change is seen"),
     "too_few": Term(
-        "too few tasks or samples to tell", "too few tasks or samples to see a change", "no change is seen"
+        "too few tasks or samples to tell", "there are too few tasks or samples to see a change", "no change is seen"
     ),
     "dependent": Term(
-        "not judged: rows follow each other", "not judged, because rows follow each other", "rows follow each other"
+        "not judged: rows follow each other", "nothing is judged, because rows follow each other", "rows follow each other"
     ),
     "differ": Term(
         "tasks differ; too few to say whether the order matters",

@@ -6,6 +6,7 @@ from imrc.diagnostics import words
 from imrc.report.sentences import measured_sentence
 from pages.evolving import experts, pictures
 from pages.shell import assessing, data, running, screen, state
+from pages.shell.words import plain
 
 visit = state.visit()
 choice = visit.choice
@@ -13,7 +14,7 @@ n = choice.settings.n
 result = assessing.assessment(choice)
 verdict = result.verdict
 
-st.markdown(f"# {data.title_of(choice.dataset)}: {verdict.finding}")
+st.markdown(f"# On *{plain(data.title_of(choice.dataset))}*, {verdict.finding}")
 run = running.stored_result(choice)
 measured = "*Result* shows whether errors fall." if run is None else measured_sentence(run)
 meaning = words.meaning_sentence(result, n) if result.change is not None else ""

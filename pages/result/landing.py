@@ -18,7 +18,7 @@ def show() -> None:
     st.components.v2.component("landing", **_PARTS)(key="landing", data=shipped.turning_digits())
     with st.container(horizontal=True):
         scene = {"scene": "1"}
-        st.page_link(_LEARN, label="What is going on?", icon=":material/school:", query_params=scene)
+        st.page_link(_LEARN, label="New here?", icon=":material/school:", query_params=scene)
         st.page_link(_LEARN, label="I teach")
         st.page_link("pages/your_data/page.py", label="I have a table")
         st.page_link("pages/against_others/page.py", label="I compare methods")

@@ -28,11 +28,15 @@ drawn: dict[str, Any] = {}
 
 
 def look(report: Report) -> None:
-    """Draw what the first repetitions show; the whole result is drawn over it."""
-    if visit.report is None:  # else the sentence before stays, dimmed, so that nothing moves
-        drawn["sentence"] = headline.markdown(f"{level} On *{report.as_text(report.name)}*: a first look")
+    """Draw what the first repetitions show: means, and from five on the sentence; what comes next is drawn over it."""
+    place = drawn.get("sentence", headline)
+    if not report.is_first_look:
+        drawn["sentence"] = place.markdown(f"{level} {report.decision.sentence}")
+    elif visit.report is None:  # else the sentence before stays, dimmed, so that nothing moves
+        drawn["sentence"] = place.markdown(f"{level} On *{report.as_text(report.name)}*: a first look")
     with chart:
-        drawn["chart"] = box.strategies(report, name="decision-first")
+        over = drawn.get("chart", (st, st))
+        drawn["chart"] = box.strategies(report, name=f"decision-{report.run.settings.repetitions}", over=over)
 
 
 report = current_report(first_look=look)

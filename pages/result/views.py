@@ -198,7 +198,9 @@ def _numbers(report: Report) -> None:
 def _calibration(report: Report) -> None:
     table = reliability_table(report.run)
     if not len(table):
-        st.info("The rules of this run give no probabilities.", icon=":material/info:")
+        st.info(
+            "Not counted: the rules give no probabilities, or a longer run had these numbers.", icon=":material/info:"
+        )
         return
     said = {
         RULES[rule]: ", ".join(f"{row.confidence:.2f}: {row.accuracy:.2f}" for row in part.itertuples())

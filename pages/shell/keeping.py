@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 import pandas as pd
 import streamlit as st
-from cachetools import LRUCache, cached
+from cachetools import Cache, LRUCache, cached
 
 KEEP_BYTES = 192_000_000
 """Bytes of everything a server keeps for its visitors: sequences, results, diagnoses and finished charts together."""
@@ -54,7 +54,7 @@ class Kept:
     """
 
     def __init__(self, limit: int) -> None:
-        self.entries: LRUCache[Hashable, tuple[Any, int]] = LRUCache(limit, getsizeof=lambda entry: entry[1])
+        self.entries: LRUCache[tuple[str, Any], tuple[Any, int]] = LRUCache(limit, getsizeof=lambda entry: entry[1])
         self.changed = threading.Condition()
         self.get_or_make = cached(self.entries, key=lambda key, make: key, condition=self.changed)(
             lambda key, make: make()
@@ -77,6 +77,12 @@ class Store(Generic[K, V]):
         """Return a kept value or None."""
         with self._all.changed:
             return self._all.entries.get((self._kind, key), (None, 0))[0]
+
+    def values(self) -> list[V]:
+        """Return all values kept, which is no use of them."""
+        with self._all.changed:
+            entries = self._all.entries
+            return [Cache.__getitem__(entries, key)[0] for key in entries if key[0] == self._kind]
 
     def put(self, key: K, value: V) -> V:
         """Keep a value and return it; one that is there already under this key stays."""

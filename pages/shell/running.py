@@ -30,6 +30,8 @@ AT_ONCE_S = 3.0
 """A run that is estimated to take longer waits for *Run*."""
 _FIRST_LOOK_S = 1.0
 """A run that is estimated to take longer is shown after its first repetitions, and refined."""
+_SENTENCE_AT = 5
+"""Repetitions from which a first look has a sentence: it then says what all ten say; before, it may not."""
 _FIRST_SHOWN_S = 0.3
 """A run that ends sooner shows no progress bar: it would only flicker."""
 
@@ -98,16 +100,33 @@ def follow() -> None:
         return
     sequence = visit.sequence_for(choice)
     seconds = expected_s(sequence, choice.settings)
-    if AT_ONCE_S < seconds < math.inf and store().get(state.key_of(sequence, choice.settings)) is None:
+    if AT_ONCE_S < seconds < math.inf and _kept(choice, sequence, choice.settings) is None:
         visit.slow = held, seconds
     else:
         visit.take(choice, asked, notes)
 
 
+def _kept(choice: Choice, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:
+    """Return the result of these settings if it is kept, or held by one that is: of more tasks, steps, repetitions."""
+    key = state.key_of(sequence, settings)
+    found = store().get(key)
+    if found is not None:
+        return found
+    asked = replace(settings.computed, k=len(sequence))
+    for run in store().values():
+        whole = sequence
+        if run.n_tasks > len(sequence) and run.name == sequence.name and not data.is_large(choice.dataset):
+            whole = state.visit().longer(choice, run.n_tasks)
+        held = run.answering(asked, whole)
+        if held is not None and held.fingerprint == sequence.fingerprint:
+            return store().put(key, replace(held, settings=settings.computed))
+    return None
+
+
 def stored_result(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
     """Return the result of a choice, with `changes` to its settings, if it is there already."""
     sequence = state.visit().sequence_for(choice)
-    found = store().get(state.key_of(sequence, choice.settings, **changes))
+    found = _kept(choice, sequence, replace(choice.settings, **changes))
     return None if found is None else _judged(found, choice, sequence, changes)
 
 
@@ -125,10 +144,9 @@ def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN4
     """
     visit = state.visit()
     sequence = visit.sequence_for(choice)
-    key = state.key_of(sequence, choice.settings, **changes)
-    result = store().get(key)
+    settings = replace(choice.settings, **changes).computed
+    key, result = state.key_of(sequence, settings), _kept(choice, sequence, settings)
     if result is None:
-        settings = (replace(choice.settings, **changes) if changes else choice.settings).computed
         kept = stored.lookup(sequence, settings)  # what `imrc sweep` has kept is read, not computed
         if kept is not None:
             result = store().put(key, kept)
@@ -159,7 +177,7 @@ def current_report(
     visit = state.visit()
     choice, sequence = visit.choice, visit.sequence()
     key, beside = (state.key_of(sequence, choice.settings, **changes) for changes in ({}, REFERENCE))
-    begins = first_look is not None and visit.stopped is None and store().get(key) is None
+    begins = first_look is not None and visit.stopped is None and _kept(choice, sequence, choice.settings) is None
     if begins and not _show_first(choice, sequence, first_look):
         return None
     run = current_result()
@@ -181,17 +199,9 @@ def current_report(
     return found
 
 
-def _report(
-    choice: Choice, sequence: imrc.TaskSequence, run: RunResult, references: RunResult | None, *, first: bool = False
-) -> Report:
-    return Report(
-        run=run,
-        sequence=sequence,
-        references=references,
-        name=data.title_of(choice.dataset),
-        is_first_look=first,
-        as_text=plain,
-    )
+def _report(choice: Choice, sequence: imrc.TaskSequence, run: RunResult, references: RunResult | None) -> Report:
+    name = data.title_of(choice.dataset)
+    return Report(run=run, sequence=sequence, references=references, name=name, as_text=plain)
 
 
 def _show_first(choice: Choice, sequence: imrc.TaskSequence, draw: Callable[[Report], object]) -> bool:
@@ -201,10 +211,13 @@ def _show_first(choice: Choice, sequence: imrc.TaskSequence, draw: Callable[[Rep
         return True
     if stored.lookup(sequence, settings) is not None or not places.may_run(sequence, settings):
         return stored.lookup(sequence, settings) is not None
-    found = _compute(state.key_of(sequence, settings), sequence, settings, FIRST_LOOK, beside=True)
-    first = replace(settings, repetitions=FIRST_LOOK)
-    run, references = apart(found, first) if found.settings.compared else (found, None)
-    draw(_report(choice, sequence, _judged(run, choice, sequence, {}), references, first=True))
+    for many in (FIRST_LOOK, _SENTENCE_AT):
+        if many < settings.repetitions:
+            found = _compute(state.key_of(sequence, settings), sequence, settings, many, beside=True)
+            first = replace(settings, repetitions=many)
+            run, references = apart(found, first) if found.settings.compared else (found, None)
+            shown = _report(choice, sequence, _judged(run, choice, sequence, {}), references)
+            draw(replace(shown, is_first_look=many < _SENTENCE_AT))
     return True
 
 
@@ -294,7 +307,7 @@ def _compute(
         work = run_cells(sequence, part) * len(sequence)
         solver().pace = min(solver().pace, float(found.method_time_s["imrc"].sum()) / work)
     if first is not None:
-        found = join_repetitions([first, found], job)
+        found = join_repetitions([first, found], replace(job, repetitions=until))
         del visit.begun[key]
     if until < settings.repetitions:
         visit.begun[key] = found

@@ -188,6 +188,7 @@ def _run(visit: state.Visit) -> None:
     if visit.failure:
         st.error(visit.failure, icon=":material/broken_image:")
     elif visit.slow is not None:
+        st.html("<style>.st-key-frame1, .st-key-frame4 { opacity: 0.45; }</style>")
         takes = f" (about {duration(visit.slow[1])})" if visit.slow[1] else ""
         st.button(
             f"Run{takes}",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -98,6 +98,12 @@ class Visit:
         if self.own_head is None or len(self.own_head) != k:
             self.own_head = self.own_sequence.head(k)
         return self.own_head
+
+    def longer(self, choice: Choice, k: int) -> imrc.TaskSequence:
+        """Return the tasks of a choice with another k, which is not remembered."""
+        if choice.dataset != OWN or self.own_sequence is None:
+            return data.sequence_for(replace(choice, k=k))
+        return self.own_sequence
 
     def sequence(self) -> imrc.TaskSequence:
         """Return the tasks shown."""

@@ -46,7 +46,10 @@ for name, value, note in (
 st.markdown("\n".join(f"* {plain(sentence)}" for sentence in cut.in_words()))
 n = own_file.first_look(cut, limit)
 taken = table, cut, {**reading, **options}, n
-st.button("Use this", type="primary", icon=":material/check:", on_click=own_file.use, args=taken, key="own_use")
+told = "Makes these tasks the dataset of all pages, for you alone, and shows their result."
+st.button(
+    "Use this", type="primary", icon=":material/check:", on_click=own_file.use, args=taken, key="own_use", help=told
+)
 if visit.own_adopted:
     visit.own_adopted = False
     # With the parameters given: Streamlit refuses to clear those that belong to controls of this page.

@@ -91,8 +91,8 @@ def test_it_has_the_colours_of_the_app_and_fits_a_phone(landing):
         assert slider.evaluate("one => getComputedStyle(one).touchAction") == "pan-y"
 
 
-def test_what_is_going_on_is_explained_by_the_first_scene(landing):
+def test_what_is_new_is_explained_by_the_first_scene(landing):
     page, _ = landing()
-    page.get_by_role("link", name="What is going on?").click()
+    page.get_by_role("link", name="New here?").click()
     expect(page).to_have_url(re.compile(r"scene=1"))
     expect(page.frame_locator("iframe").locator("#turn h2")).to_be_in_viewport()
