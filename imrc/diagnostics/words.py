@@ -40,7 +40,9 @@ VERDICTS: dict[VerdictName, Term] = {
         "too few tasks or samples to tell", "there are too few tasks or samples to see a change", "no change is seen"
     ),
     "dependent": Term(
-        "not judged: rows follow each other", "nothing is judged, because rows follow each other", "rows follow each other"
+        "not judged: rows follow each other",
+        "nothing is judged, because rows follow each other",
+        "rows follow each other",
     ),
     "differ": Term(
         "tasks differ; too few to say whether the order matters",

@@ -173,14 +173,14 @@ def moving_clouds(clouds: Clouds) -> go.Figure:
     ]
     figure = chart(
         traces,
-        axis(f"across: {across}; up: {up}", range=[low[0] - room[0], high[0] + room[0]], showticklabels=False),
+        axis(f"across: {across}<br>up: {up}", range=[low[0] - room[0], high[0] + room[0]], showticklabels=False),
         axis(None, range=[low[1] - room[1], high[1] + room[1]], showticklabels=False),
         title="What is a task?",
         subtitle=f"rows of each task; drag to the next{_some(len(labels), clouds.tasks)}",
-        height=272,
-        below=92,
+        height=290,
+        below=110,
         sliders=[
-            {"steps": steps, "currentvalue": {"prefix": "task "}, "pad": {"t": 28}, "ticklen": 0, "minorticklen": 0}
+            {"steps": steps, "currentvalue": {"prefix": "task "}, "pad": {"t": 46}, "ticklen": 0, "minorticklen": 0}
         ],
     )
     figure.frames = [go.Frame(name=str(place), data=drawn(place)) for place in range(len(labels))]

@@ -44,18 +44,25 @@ def what_a_task_is(sequence: imrc.TaskSequence) -> None:
         charts.show(moving_clouds, clouds, name="tasks", alt="Rows of each task as points, a colour for each class.")
 
 
+def in_words(report: Report, how: str) -> str:
+    """Return the errors of what one could do."""
+    errors = ", ".join(f"{one.title} {with_error(one.error)}" for one in report.decision.strategies)
+    return f"{capital(report.decision.measure)} of each strategy {how}: {errors}."
+
+
 def strategies(report: Report, *, name: str = "decision", over: tuple[Any, Any] = (st, st)) -> Any:  # noqa: ANN401 - what `charts.show` returns
     """Show what one could do, with intervals; return what another chart can be shown over."""
-    errors = ", ".join(f"{one.title} {with_error(one.error)}" for one in report.decision.strategies)
-    alt = f"{capital(report.decision.measure)} of each strategy with its 95 % interval: {errors}."
+    alt = in_words(report, "with its 95 % interval")
     return charts.show(decision_chart, report.decision, name=name, alt=alt, over=over)
 
 
-def what_to_do(report: Report) -> None:
-    """Say what to do, and how that was judged."""
+def what_to_do(report: Report, *, drawn: bool) -> None:
+    """Say what to do, and how that was judged; with the errors in words where no picture has them."""
     many, averaged = report.run.settings.repetitions, HEADLINES[report.run.scenario.kind]
-    over = f"over {many} repetitions; bars are 95 % intervals" if many > 1 else "one repetition"
+    over = f"over {many} repetitions{'; bars are 95 % intervals' * drawn}" if many > 1 else "one repetition"
     learner, *notes = report.decision.notes
     st.markdown("### What to do", help=learner)
     st.markdown(f"**{report.decision.action}**")
+    if not drawn:
+        st.caption(in_words(report, "with its standard error"))
     st.caption("  \n".join([f"{capital(report.decision.measure)}: {averaged}, {over}.", *notes]))

@@ -19,10 +19,9 @@ level = "##" if lands else "#"
 headline = st.container()
 box.scenario_switch()
 left, right = st.columns([3, 2], gap="medium")
-with left:
-    chart = st.container()
-with right:
-    if not lands:
+chart = left.container()
+if not lands:
+    with right:
         box.what_a_task_is(sequence)
 drawn: dict[str, Any] = {}
 
@@ -34,6 +33,8 @@ def look(report: Report) -> None:
         drawn["sentence"] = place.markdown(f"{level} {report.decision.sentence}")
     elif visit.report is None:  # else the sentence before stays, dimmed, so that nothing moves
         drawn["sentence"] = place.markdown(f"{level} On *{report.as_text(report.name)}*: a first look")
+    if lands:  # the picture above has the same four bars
+        return
     with chart:
         over = drawn.get("chart", (st, st))
         drawn["chart"] = box.strategies(report, name=f"decision-{report.run.settings.repetitions}", over=over)
@@ -43,11 +44,12 @@ report = current_report(first_look=look)
 if report is None:
     st.stop()
 drawn.get("sentence", headline).markdown(f"{level} {report.decision.sentence}")
-with chart:
-    box.strategies(report, over=drawn.get("chart", (st, st)))
-with left:
+if not lands:
+    with chart:
+        box.strategies(report, over=drawn.get("chart", (st, st)))
+with right if lands else left:
     exporting.buttons(report, choice, sequence)
-with right:
-    box.what_to_do(report)
-views.show(report, sequence)
+with left if lands else right:
+    box.what_to_do(report, drawn=not lands)
+views.show(report, sequence, decision=lands)
 views.for_experts(report, sequence)

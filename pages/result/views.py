@@ -19,7 +19,7 @@ from imrc.plots.what_if import budget_chart, reliability_chart, reliability_tabl
 from imrc.report import Report
 from imrc.report.sentences import plain_errors_note
 from imrc.wording import RISKS, RULES
-from pages.result import what_if
+from pages.result import box, what_if
 from pages.shell import charts, controls, links
 from pages.shell.keeping import Store, shared
 from pages.shell.running import current_report
@@ -43,10 +43,11 @@ EXPERTS = {
 _weights_kept: Callable[[], Store[tuple[Hashable, ...], pd.DataFrame]] = shared("weights")
 
 
-def show(report: Report, sequence: imrc.TaskSequence) -> None:
-    """Draw the picture a visitor chose; the others are not computed."""
+def show(report: Report, sequence: imrc.TaskSequence, *, decision: bool) -> None:
+    """Draw the picture a visitor chose, that of the decision among them; the others are not computed."""
     about = "One picture at a time: what is behind the answer above."
-    view = controls.switch("Look closer", VIEWS, "view", about, label_visibility="collapsed")
+    titles = VIEWS | ({"decision": "What could one do?"} if decision else {})
+    view = controls.switch("Look closer", titles, "view", about, label_visibility="collapsed")
     if view == "time":
         heatmaps(report)
         st.markdown(report.accounts)
@@ -55,6 +56,8 @@ def show(report: Report, sequence: imrc.TaskSequence) -> None:
         charts.show(run_ladder, report.run, name="ladder", alt=alt)
     elif view == "budget":
         budget()
+    elif view == "decision":
+        box.strategies(report)
     else:
         what_if.show(report.run, sequence)
 

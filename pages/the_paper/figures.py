@@ -56,7 +56,7 @@ def _curves(row: st.delta_generator.DeltaGenerator) -> None:
         cells.sample_size_curve(result.name),
         curve_table([result], by="k"),
         name="paper-curves",
-        alt=f"{shipped.index()[name]['what']}: error of single-task, forward and forward and backward learning against "
+        alt=f"{shipped.index()[name]['what']}: error of learning alone, forward, and forward and backward against "
         "n (left) and against the number of tasks (right).",
     )
     st.caption(
@@ -71,7 +71,7 @@ def _curves(row: st.delta_generator.DeltaGenerator) -> None:
         window_curves,
         table,
         name="paper-windows",
-        alt="Error of forward, and forward and backward learning, divided by that of single-task learning, against "
+        alt="Error of forward, and forward and backward learning, divided by that of learning alone, against "
         "the number of consecutive tasks.",
     )
     st.caption(
@@ -86,8 +86,8 @@ def _heatmaps(row: st.delta_generator.DeltaGenerator) -> None:
     alt = f"{shipped.index()[name]['what']}: error of each task at each step for the three rules."
     charts.show(run_heatmaps, shipped.run(name), triangle=True, name="paper-heatmaps", alt=alt)
     st.caption(
-        "Backward learning changes the rules of earlier tasks, so its errors fall along a row; single-task and "
-        "forward rules stay as they were learnt. The paper shows this for Yearbook."
+        "Backward learning changes the rules of earlier tasks, so its errors fall along a row; rules learnt alone "
+        "and forward stay as they were learnt. The paper shows this for Yearbook."
     )
     made_by(name)
 
@@ -97,7 +97,7 @@ def _ess(_row: st.delta_generator.DeltaGenerator) -> None:
     charts.show(ess_curves, ess_curve_table(PAIRS), name="paper-ess", alt=alt)
     st.caption("The closed forms of Theorems 2 and 4; page *Why it helps* draws them for every task of yours.")
     code = f"from imrc.plots.ess import ess_curve_table, ess_curves\ness_curves(ess_curve_table({list(PAIRS)})).show()"
-    st.code(code, language="python")
+    st.code(code, language=None)
 
 
 def _pacf(_row: st.delta_generator.DeltaGenerator) -> None:

@@ -38,7 +38,7 @@ def made_by(name: str, command: str = "") -> None:
     """Say what the numbers are and which command gives them."""
     about = shipped.index()[name]
     st.caption(f"{about['what']}. {shipped.measured_when(name)} Made by:")
-    st.code(command or about["command"], language="bash", wrap_lines=True)
+    st.code(command or about["command"], language=None, wrap_lines=True)
 
 
 def _size(sizes: list[int], key: str, row: Any) -> int:  # noqa: ANN401 - a container
@@ -216,7 +216,7 @@ def algorithm(_row: st.delta_generator.DeltaGenerator) -> None:
     with left:
         charts.show(flow_diagram, name="paper-flow", alt=f"Flow diagram. {flow_in_words()}", select=True)
         st.caption(
-            "Green: forward and backward; orange: forward; grey: single task and what is given. On the left *j* goes "
+            "Green: forward and backward; orange: forward; grey: alone and what is given. On the left *j* goes "
             "from *k* − 1 down to *k* − *b*."
         )
     with right:
@@ -237,6 +237,6 @@ def algorithm(_row: st.delta_generator.DeltaGenerator) -> None:
         rows.append(f"| {number} | {'&emsp;' * line.depth}{line.text} | {line.equation} | {functions} |")
     st.markdown("\n".join(rows))
     st.markdown("### Notation")
-    heads = ("", "Single task", "Forward", "Backward", "Forward and backward", "Here")
+    heads = ("", "Alone", "Forward", "Backward", "Forward and backward", "Here")
     rows = [f"| {' | '.join(row)} |" for row in (heads, ("---",) * len(heads), *method.NOTATION)]
     st.markdown("\n".join(rows))

@@ -230,13 +230,15 @@ def texts(test: AppTest) -> str:
 def metrics(test: AppTest) -> dict[str, str]:
     """Return the cards of a page, and the errors of the decision as if they were cards: label and value."""
     found = {metric.label: metric.value for metric in test.metric}
-    return found | decided([chart.proto.alt for chart in test.get("plotly_chart")])
+    return found | decided(
+        [*(chart.proto.alt for chart in test.get("plotly_chart")), *(one.value for one in test.caption)]
+    )
 
 
 def decided(told: Iterable[str]) -> dict[str, str]:
     """Return the errors in the picture of the decision by the names of the rules, from what charts say in words."""
-    mark = " of each strategy with its 95 % interval"
-    line = next((text.partition(mark)[2].partition(". ")[0] for text in told if mark in text), "")
+    mark = " of each strategy with its "
+    line = next((text.partition(mark)[2].partition(". ")[0].removesuffix(".") for text in told if mark in text), "")
     names = {STRATEGY_TITLES[rule]: f"Error, {RULES[rule].lower()}" for rule in RULES}
     errors = re.findall(r"(?:: |, )(.+?) ((?:\d*\.\d+|\d+)(?:\s±\s\.\d+)?)(?=,|$)", line)
     return {names.get(title, title): value for title, value in errors}

@@ -65,12 +65,13 @@ def test_a_run_starts_when_a_value_changes_and_a_long_one_waits_for_its_button(a
     assert metrics(run(test, n=20)) == second
 
 
-def test_a_first_look_has_three_repetitions_no_advice_and_the_same_numbers_at_the_end(app, nothing_kept, monkeypatch):
+def test_a_first_look_has_three_repetitions_and_no_advice_then_five_and_a_sentence(app, nothing_kept, monkeypatch):
     looks, draw = [], running._show_first
     monkeypatch.setattr(running, "_show_first", lambda *given: draw(*given[:2], looks.append))
     test = app(dataset="random_walk", k="4", n="5", repetitions="6")
-    (look,) = looks
+    look, more = looks
     assert (look.is_first_look, look.run.settings.repetitions, look.advice.advised) == (True, 3, None)
+    assert (more.is_first_look, more.run.settings.repetitions) == (False, 5)
     expected = imrc.evaluate(imrc.datasets.load("random_walk", tasks=4), n=5, repetitions=6).headline()
     assert metrics(test)["Error, forward"] == with_error(expected["forward"])
 

@@ -113,7 +113,7 @@ def test_evolving_gives_the_verdict_of_the_library(app):
     assert not test.exception
     sequence = imrc.datasets.load("periodic", tasks=24, seed=0)
     result = assess(sequence, features=FeatureSpec(), representation="automatic")
-    assert f"Periodic: {result.verdict.finding}" in texts(test)
+    assert f"On *Periodic*, {result.verdict.finding}" in texts(test)
     assert f"{result.verdict.sentence} (Verdict: **{result.verdict.title}**.)" in texts(test)
     assert f"| Does their order matter? | **Yes** | {p_text(result.p_order)} | p = .05 |" in texts(test)
     assert f"| n d² / σ² = {number(result.ratio_at(10)[0])} (" in texts(test)
