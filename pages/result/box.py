@@ -63,6 +63,5 @@ def what_to_do(report: Report, *, drawn: bool) -> None:
     learner, *notes = report.decision.notes
     st.markdown("### What to do", help=learner)
     st.markdown(f"**{report.decision.action}**")
-    if not drawn:
-        st.caption(in_words(report, "with its standard error"))
-    st.caption("  \n".join([f"{capital(report.decision.measure)}: {averaged}, {over}.", *notes]))
+    shown = [] if drawn else [in_words(report, "with its standard error")]
+    st.caption("  \n".join([*shown, f"{capital(report.decision.measure)}: {averaged}, {over}.", *notes]))

@@ -123,8 +123,10 @@ class Visitor:
     def metrics(self) -> dict[str, str]:
         """Numbers on cards by their titles."""
         found = [element.metric for element in self.elements if element.WhichOneof("type") == "metric"]
-        charts = [element.plotly_chart.alt for element in self.elements if element.WhichOneof("type") == "plotly_chart"]
-        return {metric.label: metric.body for metric in found} | decided(charts)
+        kinds = {"plotly_chart": "alt", "markdown": "body"}
+        parts = [(element, element.WhichOneof("type")) for element in self.elements]
+        told = [getattr(getattr(element, kind), kinds[kind]) for element, kind in parts if kind in kinds]
+        return {metric.label: metric.body for metric in found} | decided(told)
 
     @property
     def buttons(self) -> list[str]:
