@@ -38,7 +38,7 @@ def add_predictions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--predictions",
         metavar="FILE.csv",
-        help="write answer and probabilities of each rule, and the answer of each method, for each test row",
+        help="write the answer of each rule, with probabilities, and method for each test row",
     )
 
 

@@ -344,23 +344,37 @@ class Report:
         check_choice("name", name, there)
         raise AssertionError(name)
 
-    def save(self, path: str | Path, **options: Any) -> Path:  # noqa: ANN401 - those of `imrc.report.to_html`
-        """Write the report as one HTML file with all charts, which opens without a network.
+    def save(self, path: str | Path, chart: str = "decision", **options: Any) -> Path:  # noqa: ANN401 - of `page_of`
+        """Write the report as one HTML file with all charts, which opens without a network, or one chart as a picture.
 
         Parameters
         ----------
         path : str or Path
-            Where to write; an existing file is replaced.
+            Where to write; an existing file is replaced. A name that ends with .pdf, .svg or .png takes the picture,
+            which needs the package kaleido and Chrome.
+        chart : str
+            Which chart is the picture, see `plot`.
         **options
             `commands`: texts that repeat the run, by heading; `compared`: runs of methods for charts; `date`.
 
         Returns
         -------
         Path
+
+        Raises
+        ------
+        InputError
+            If the report has no such chart, or a picture cannot be made here.
         """
         from imrc.report._write import page_of
 
         file = Path(path)
+        if file.suffix in (".pdf", ".svg", ".png"):
+            try:
+                self.plot(chart).write_image(file)
+            except RuntimeError as error:
+                raise InputError(f"{file} needs Chrome and kaleido: pip install kaleido. Or save .html.") from error
+            return file
         file.write_text(page_of(self, **options), encoding="utf-8")
         return file
 

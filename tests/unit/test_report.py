@@ -3,6 +3,7 @@
 import base64
 import gzip
 import html
+import importlib.util
 import json
 import re
 from dataclasses import replace
@@ -217,6 +218,12 @@ def test_predictions_have_the_errors_of_the_run(report, tasks):
 def unpacked(text, name):
     packed = re.search(rf'<script type="text/plain" id="{name}">([^<]*)</script>', text)[1]
     return gzip.decompress(base64.b64decode(packed)).decode()
+
+
+@pytest.mark.skipif(importlib.util.find_spec("kaleido") is not None, reason="kaleido is there")
+def test_a_picture_says_what_it_needs(report, tmp_path):
+    with pytest.raises(ValueError, match="needs Chrome and kaleido: pip install kaleido"):
+        report.save(tmp_path / "ladder.pdf", "ladder")
 
 
 def test_the_file_is_small_and_asks_for_nothing(report, tmp_path):
