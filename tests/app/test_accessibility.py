@@ -92,9 +92,11 @@ def test_axe_finds_nothing_serious(opened, scheme):
     opened.set_viewport_size({"width": 1440, "height": 1000})
     opened.emulate_media(color_scheme=scheme)
     settle(opened)
+    # A scheme changes colours alone.
+    rules = {"runOnly": ["color-contrast"]} if scheme == "dark" else {}
     found = [
         f"{violation['id']}: {node['html'][:160]} {node['failureSummary'][:200]}"
-        for violation in Axe().run(opened).response["violations"]
+        for violation in Axe().run(opened, options={"resultTypes": ["violations"], **rules}).response["violations"]
         if violation["impact"] in ("serious", "critical")
         for node in violation["nodes"]
         if not any(violation["id"] == rule and node["html"].startswith(start) for rule, start, _ in KNOWN)

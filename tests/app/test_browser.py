@@ -20,7 +20,7 @@ def test_a_sidebar_opened_late_shows_and_runs_the_settings_of_the_link(new_page,
     expect(page.locator(".js-plotly-plot .heatmaplayer .hm")).to_have_count(3)
     page.get_by_text("Ladder by task", exact=True).first.click()
     expect(page.locator(".js-plotly-plot .heatmaplayer .hm")).to_have_count(0)
-    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_role("button", name="Settings").click()
     for name, value in {"Samples n": "12", "Backward b": "2", "Tasks k": "6"}.items():
         expect(page.get_by_role("spinbutton", name=name)).to_have_value(value)
     # The lists of datasets and presets are judged by what a run makes of them.
@@ -28,6 +28,11 @@ def test_a_sidebar_opened_late_shows_and_runs_the_settings_of_the_link(new_page,
     page.get_by_role("spinbutton", name="Samples n").press("Enter")
     expect(page).to_have_url(re.compile(r"[?&]n=14(&|$)"))
     assert all(part in page.url for part in ("dataset=random_walk", "b=2", "k=6", "preset=paper", "repetitions=2"))
+    # Closed, it can be opened again.
+    page.locator("[data-testid=stSidebarCollapseButton] button").click()
+    expect(page.locator("h1").first).to_be_in_viewport()
+    page.get_by_role("button", name="Settings").click()
+    expect(page.get_by_role("spinbutton", name="Samples n")).to_have_value("14")
 
 
 def test_a_phone_has_a_list_of_all_pages(new_page, server):

@@ -205,23 +205,6 @@ def test_one_step_of_history_for_a_run_and_none_for_a_visit(new_page, server):
     expect(page).to_have_url(re.compile(r"evolving\?(.*&)?n=9(&|$)"))
 
 
-def test_settings_of_a_phone_open_by_name(new_page, server):
-    page = new_page(390, 844, has_touch=True, is_mobile=True)
-    page.goto(f"{server}/{QUERY}")
-    expect(page.locator("h1").first).to_be_visible()
-    for n in ("7", "8"):
-        settled(page)
-        page.get_by_role("button", name="Settings").click()
-        settled(page)
-        field = page.get_by_role("spinbutton", name="Samples n")
-        field.fill(n)
-        field.press("Enter")
-        expect(page).to_have_url(re.compile(rf"[?&]n={n}(&|$)"))
-        settled(page)
-        page.locator("[data-testid=stSidebarCollapseButton] button").click()
-        expect(page.locator("h1").first).to_be_in_viewport()
-
-
 def test_a_very_long_sequence_opens_with_its_first_tasks_and_offers_the_rest(app, real_data, monkeypatch):
     if not datasets.status("covertype").loadable:
         pytest.skip("all of Covertype is not on this computer")

@@ -1,7 +1,6 @@
 """What the app needs of Streamlit beyond its public interface."""
 
 import ast
-from graphlib import TopologicalSorter
 from pathlib import Path
 
 from streamlit.runtime.pages_manager import PagesManager
@@ -51,17 +50,3 @@ def test_private_modules_of_streamlit_are_imported_in_one_file():
             *(f"streamlit.runtime.{name}" for name in ("pages_manager", "scriptrunner")),
         }
     }
-
-
-def test_the_helpers_of_the_pages_import_each_other_in_one_direction():
-    folder = ROOT / "pages" / "shell"
-    imports: dict[str, set[str]] = {}
-    for file in folder.glob("*.py"):
-        found = imports.setdefault(file.stem, set())
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):  # inside functions too
-            if isinstance(node, ast.ImportFrom) and node.module == "pages.shell":
-                found.update(alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pages.shell."):
-                found.add(node.module.removeprefix("pages.shell."))
-    order = list(TopologicalSorter(imports).static_order())  # CycleError names a circle
-    assert order.index("data") < order.index("state") < order.index("stored") < order.index("sidebar")

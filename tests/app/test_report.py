@@ -75,15 +75,6 @@ def test_the_script_in_the_report_gives_its_numbers(run, capsys):
         assert f"{rule:16s} {headline.mean:.3f}" in capsys.readouterr().out or rule != "single"
 
 
-def test_names_from_files_are_escaped(nasty):
-    sequence, result = nasty
-    text = without_plotly(report.to_html(result, sequence=sequence, title=NASTY))
-    assert "<img" not in text
-    assert "alert(2)</script>" not in text
-    assert text.count("<script") == text.count("</script>")
-    assert "&lt;img src=x" in text
-
-
 def test_another_sequence_is_refused(run):
     other = imrc.datasets.load("random_walk", tasks=6, seed=4)
     with pytest.raises(ValueError, match="fingerprints of the 6 tasks differ"):

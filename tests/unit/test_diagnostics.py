@@ -46,6 +46,7 @@ def cut(X, y, sizes):
 # -- calibration: counted over seeds, because single wrong verdicts do occur at the nominal rate ---------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [[40] * 12, np.linspace(10, 150, 16).astype(int)], ids=["equal", "unequal"])
 def test_shuffled_rows_show_neither_change_nor_order(sizes):
     quiet = false_alarms = 0
@@ -399,6 +400,7 @@ def test_false_claims_on_stationary_series(follow, count):
     assert [assess(stationary(follow, 15, 30, seed)).verdict.name for seed in range(10)].count("dependent") == count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_class", [False, True])
 def test_rows_in_no_order_are_not(by_class):
     for seed in range(20):

@@ -18,6 +18,7 @@ from imrc.features import Representation
 from imrc.wording import RULES
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("preset", PRESETS)
 def test_scikit_learn_estimator_checks(preset):

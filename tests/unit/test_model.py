@@ -368,6 +368,7 @@ def test_what_is_advised_is_learnt(tmp_path, monkeypatch, capsys):
     np.testing.assert_array_equal(imrc.load("m.imrc").predict_proba("first.csv"), model.predict_proba("first.csv"))
 
 
+@pytest.mark.slow
 def test_fit_and_predict_at_the_shell(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     months().to_csv("first.csv", index=False)

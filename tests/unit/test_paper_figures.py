@@ -103,6 +103,7 @@ def test_a_triangle_shows_steps_beside_tasks_above_sixty_tasks(tasks, stride):
     assert error_heatmaps({"forward_backward": matrix_table(result, "forward_backward")}).data[0].z.shape == (tasks, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["tasks", "growth"])
 def test_the_command_prints_the_curves_of_any_dataset(capsys, kind):
     arguments = ["table", "--kind", kind, "--datasets", "random_walk", "-k", "4", "-n", "5", "10", "--repetitions", "1"]

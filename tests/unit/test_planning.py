@@ -122,6 +122,7 @@ def test_the_command_gives_the_library_s_numbers(capsys):
     assert printed["plan"]["advice"] == advice(plan)
 
 
+@pytest.mark.slow
 def test_the_command_plans_for_an_error(capsys, tmp_path):
     generator, file = np.random.default_rng(0), tmp_path / "blocks.csv"
     x, y = generator.standard_normal(240), np.arange(240) % 2

@@ -215,17 +215,6 @@ def test_loss_01_has_the_same_shares_and_mean_vectors_and_no_rule():
 # Shares
 
 
-def test_shares_follow_what_was_predicted():
-    alike, turned = learner(), learner()
-    learnt(tasks(12, 20, noise=0.15), alike)
-    worth = learnt(tasks(12, 20, flips=True), turned)[-1].forward.ess
-    assert alike.shares()[0][:2].sum() > 0.9
-    assert alike.shares()[1][:2].sum() > 0.9
-    assert turned.shares()[0][-1] > 0.9
-    assert worth == pytest.approx(20.0, rel=0.1)
-    assert sum(turned.choices()[f"rate {one.rate:g}"] for one in CANDIDATES[:-1]) == pytest.approx(1.0)
-
-
 def test_coefficients_that_move_predict_a_boundary_that_turns():
     data = list(tasks(12, 60, turn=0.25, d=2, noise=0.05))
     errors = {}
