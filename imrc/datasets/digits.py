@@ -12,9 +12,6 @@ from imrc._types import Floats
 from imrc.datasets._rotation import rotate_images
 from imrc.tasks import Task, TaskSequence
 
-IMAGES = 1797
-"""Images in the collection that scikit-learn ships."""
-
 MAX_TASKS = 60
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
 from typing import Any
 
 import numpy as np
@@ -75,12 +75,9 @@ def feature_label(position: int, width: int, names: tuple[str, ...]) -> str:
     return feature_names_or_numbers(names, width - 1)[position - 1]
 
 
-def as_json(result: Assessment, n: float | None = None, notes: Sequence[str] = ()) -> str:
-    """Return verdict and evidence as JSON text, n rho converted to n samples per task, and notes on the file read."""
-    import json
-
-    said = {"notes": list(notes)} if notes else {}
-    return json.dumps({**result.summary(n), **said}, indent=2, allow_nan=False, ensure_ascii=False)
+def as_json(result: Assessment, n: float | None = None) -> str:
+    """Return verdict and evidence as JSON text, n rho converted to n samples per task."""
+    return json.dumps(result.summary(n), indent=2, allow_nan=False, ensure_ascii=False)
 
 
 def lag_rows(result: Assessment) -> list[dict[str, Any]]:
