@@ -586,8 +586,7 @@ def understand(
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return _timestamps(name, cells)
     if pa.types.is_time(kind) or pa.types.is_duration(kind):
-        whole = pc.cast(pc.cast(cells, pa.int32() if kind.bit_width == 32 else pa.int64()), pa.float64(), safe=False)
-        return _finite(name, whole.to_numpy(zero_copy_only=False) / _UNITS[kind.unit], ["times count as seconds"])
+        return _finite(name, _seconds(cells), ["times count as seconds"])
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         values = pc.cast(cells, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         some = values[~np.isnan(values)]
@@ -615,7 +614,14 @@ def understand(
     return _categories(text, marked)
 
 
-_UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+def _seconds(cells: pa.Array) -> Floats:
+    """Return times, durations or moments in seconds, NaN where there is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    whole = cells.view(pa.int32() if cells.type.bit_width == 32 else pa.int64())
+    numbers = pc.cast(whole, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return np.asarray(numbers / {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[cells.type.unit])
 
 
 def _timestamps(name: str, cells: pa.Array) -> Column:
@@ -624,23 +630,20 @@ def _timestamps(name: str, cells: pa.Array) -> Column:
     import pyarrow.compute as pc
 
     notes = []
-    if pa.types.is_date64(cells.type):
-        cells = pc.cast(cells, pa.timestamp("ms"), safe=False)
-    elif not pa.types.is_date32(cells.type) and cells.type.tz not in (None, "UTC"):
+    if pa.types.is_date(cells.type):
+        cells = pc.cast(cells, pa.timestamp("s" if pa.types.is_date32(cells.type) else "ms"), safe=False)
+    elif cells.type.tz not in (None, "UTC"):
         zone = clean_name(cells.type.tz)
         try:
             cells = pc.local_timestamp(cells)
             notes.append(f"times are in zone {zone}")
         except (pa.ArrowException, OSError):
             notes.append(f"the time zone {zone!r} is not known here; times are in UTC")
-    days = pa.types.is_date32(cells.type)
-    whole = pc.cast(cells.view(pa.int32() if days else pa.int64()), pa.int64())
-    missing = whole.is_null().to_numpy(zero_copy_only=False)
-    values = whole.fill_null(0).to_numpy(zero_copy_only=False) / (1 / DAY if days else _UNITS[cells.type.unit])
-    outside = ~missing & ((values < _YEAR_1) | (values >= _YEAR_10000))
+    values = _seconds(cells)
+    outside = (values < _YEAR_1) | (values >= _YEAR_10000)
     if outside.any():
         row = np.flatnonzero(outside)[0] + 1
         notes.append(
             f"{outside.sum():,} dates lie outside the years 1 to 9999 (the first in row {row:,}); they count as missing"
         )
-    return _numeric(name, "date", np.where(missing | outside, np.nan, values), notes=tuple(notes))
+    return _numeric(name, "date", np.where(outside, np.nan, values), notes=tuple(notes))

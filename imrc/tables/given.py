@@ -90,7 +90,7 @@ def tasks_from(
     if hasattr(data, "to_pandas"):
         data = data.to_pandas()
     if is_frame(data) or isinstance(data, str | Path | bytes) or hasattr(data, "read"):
-        return _of_table(data, target, every, by, period, name, options)
+        return _of_table(data, label=target, task=by, block=every, name=name, period=period, **options)
     table_only = {"target": target, "by": by, "period": period, **options}
     unused = [option for option, value in table_only.items() if value is not None]
     if unused:
@@ -111,18 +111,16 @@ def tasks_from(
 
 def _of_table(
     data: Source,
-    target: str | int | None,
-    every: int | None,
-    by: str | int | None,
-    period: str | None,
-    name: str | None,
-    options: dict[str, Any],
+    *,
+    label: str | int | None,
+    task: str | int | None,
+    block: int | None,
+    **options: Any,  # noqa: ANN401
 ) -> TaskSequence:
-    reading = {option: options.pop(option) for option in _READING if option in options}
-    if is_frame(data) and by is not None and by == data.index.name and by not in data.columns:
+    if is_frame(data) and task is not None and task == data.index.name and task not in data.columns:
         data = data.reset_index()
-    if target is None or (every is None) == (by is None):
-        table = open_table(data, name=name, **reading)
+    if label is None or (block is None) == (task is None):
+        table = open_table(data, **{option: options[option] for option in ("name", *_READING) if option in options})
         found = suggest(table)
         cut = f"by={found.task!r}" if found.task else f"every={found.block}"
         shown = ", ".join(map(repr, table.names[:20])) + (" …" if len(table.names) > 20 else "")
@@ -131,9 +129,8 @@ def _of_table(
             f"tasks (by=), for example imrc.tasks_from(..., target={found.label or 'COLUMN'!r}, {cut}). Columns: "
             f"{shown}."
         )
-    if period is not None:
-        options["period"] = period
-    return read_table(data, label=target, task=by, block=every, name=name, **reading, **options)
+    options["period"] = "auto" if options["period"] is None else options["period"]
+    return read_table(data, label=label, task=task, block=block, **options)
 
 
 def _part(number: int, one: object) -> tuple[str, Any, Any]:

@@ -207,7 +207,7 @@ def numbers() -> Iterator[Known]:
         right = [None if i == 20 else v for i, v in enumerate(VALUES)]
         yield Known(f"one is {typo}", with_column(cells), {"v": right}, says="in row 21")
     words = ["5 kg", "300 mg"] * (ROWS // 2)
-    yield Known("units differ", with_column(words), {"v": words})
+    yield Known("units differ", with_column(words), {"v": words}, says="different units ('kg', 'mg')")
     for other in ("low", "see note", "12:30"):
         cells = [f"{v:.2f}" if i % 3 else other for i, v in enumerate(VALUES)]
         says = "kept as words because of"
