@@ -30,12 +30,13 @@ def test_every_view_follows_the_scenario(app, name):
         assert not test.exception, part
     for page in ("why_it_helps", "against_others", "evolving"):
         if page == "against_others":
+            test.session_state["compare_measure"], test.session_state["compare_experts"] = True, True
             test.session_state["compare_methods"] = ["majority"]
         test = test.switch_page(f"pages/{page}/page.py").run()
         assert not test.exception, page
         if page == "against_others":  # it starts with the errors of the scenario, so that pages show the same numbers
             kind = {"multi_task": "average"}.get(name, SCENARIOS[name].kind)
-            assert test.radio(key="compare_kind").value == kind
+            assert test.selectbox(key="compare_kind").value == kind
             if name != "multi_task":
                 assert with_error(expected.headline()[main]) in texts(test)
             if kind == "before":

@@ -59,6 +59,7 @@ def test_pages_take_gaps_and_words(app):
     test.selectbox(key="own_period_0").set_value("quarter").run()
     next(widget for widget in test.number_input if widget.key.startswith("own_n_")).set_value(4).run()
     test.button(key="own_use").click().run()
+    test.session_state["evolving_experts"], test.session_state["evolving_part"] = True, "component"
     for view in ("evolving", "why_it_helps", "against_others"):
         test.switch_page(f"pages/{view}/page.py").run()
         assert not test.exception, view
