@@ -87,9 +87,9 @@ class ComparedMethods:
         # Tests of all tasks are needed again at every step by methods whose rules for old tasks change.
         self._again = any(not learner.fixed_old_rules for learner in self.learners.values())
         self._tests: list[NDArray[np.int64]] = []
-        # Mapped test rows of the first tasks, one below the other, as far as there is room.
-        self._room = room if self._again else 0
-        self._kept, self._ends = np.empty((0, n_features)), [0]
+        # Mapped test rows of the first tasks, one below the other, as far as there is room. What is not filled takes no
+        # memory; a block that grew would leave the smaller ones before it in pieces between those of other repetitions.
+        self._kept, self._ends = np.empty((room // n_features if self._again else 0, n_features)), [0]
         self._labels: list[NDArray[np.int64]] = []
 
     def step(self, task: int, draw: TaskDraw, y: NDArray[np.int64], rows: RowsOf) -> dict[str, dict[str, Any]]:
@@ -159,11 +159,7 @@ class ComparedMethods:
     def _keep(self, task: int, tested: Floats) -> None:
         """Keep the test rows of the newest task if there is room, and those of all before it were kept."""
         end = self._ends[-1] + len(tested)
-        if task != len(self._ends) - 1 or end * tested.shape[1] > self._room:
+        if task != len(self._ends) - 1 or end > len(self._kept):
             return
-        if end > len(self._kept):
-            before = self._kept[: self._ends[-1]]
-            self._kept = np.empty((min(end + end // 2, self._room // tested.shape[1]), tested.shape[1]))
-            self._kept[: len(before)] = before
         self._kept[self._ends[-1] : end] = tested
         self._ends.append(end)
