@@ -43,13 +43,8 @@ _stories = shared("watching")
 
 def show(choice: Choice, result: Assessment) -> None:
     """Show one part of what only experts ask."""
-    part = controls.switch(
-        "Show",
-        {name: title for name, (title, _) in _PARTS.items()},
-        "evolving_part",
-        "How the five answers come about, how far to trust them, and what else the same tests are good for.",
-    )
-    _PARTS[part][1](choice, result)
+    about = "How the five answers come about, how far to trust them, and what else the same tests are good for."
+    controls.part("Show", _PARTS, "evolving_part", about)(choice, result)
 
 
 def _tests(choice: Choice, result: Assessment) -> None:

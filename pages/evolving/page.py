@@ -5,7 +5,7 @@ import streamlit as st
 from imrc.diagnostics import words
 from imrc.report.sentences import measured_sentence
 from pages.evolving import experts, pictures
-from pages.shell import assessing, data, running, screen, state
+from pages.shell import assessing, controls, data, running, screen, state
 from pages.shell.words import plain
 
 visit = state.visit()
@@ -32,7 +32,4 @@ else:
 st.markdown("\n".join(lines))
 if result.variogram is not None:  # with two tasks or more
     pictures.show(choice, result)
-    fold = st.expander("For experts", icon=":material/science:", key="evolving_experts", bind="query-params")
-    with fold:
-        if fold.open:
-            experts.show(choice, result)
+    controls.for_experts("evolving_experts", experts.show, choice, result)

@@ -17,14 +17,8 @@ _COMPARE = {"nothing": "Nothing", "independent": "Independent tasks", "random_wa
 def show(choice: Choice, result: Assessment) -> None:
     """Show the picture that is chosen."""
     row = st.container(horizontal=True)
-    picture = controls.switch(
-        "Picture",
-        {name: title for name, (title, _) in _PICTURES.items()},
-        "evolving_picture",
-        "Partial autocorrelation is the paper's last figure; the others show the same tasks from other sides.",
-        place=row,
-    )
-    _PICTURES[picture][1](choice, result, row)
+    about = "Partial autocorrelation is the paper's last figure; the others show the same tasks from other sides."
+    controls.part("Picture", _PICTURES, "evolving_picture", about, row)(choice, result, row)
 
 
 def _pacf(choice: Choice, result: Assessment, row: _Row) -> None:

@@ -31,14 +31,6 @@ VIEWS = {
     "budget": "How many labels?",
     "what_if": "What if?",
 }
-EXPERTS = {
-    "numbers": "Numbers",
-    "calibration": "Calibration",
-    "risk": "Risks",
-    "difference": "Differences",
-    "curves": "Curves",
-    "task": "One task",
-}
 
 _weights_kept: Callable[[], Store[tuple[Hashable, ...], pd.DataFrame]] = shared("weights")
 
@@ -107,35 +99,27 @@ def budget() -> None:
 
 
 def for_experts(report: Report, sequence: imrc.TaskSequence) -> None:
-    """Offer what few visitors need; nothing of it is computed or sent while the fold is closed."""
-    fold = st.expander("For experts", icon=":material/science:", key="experts", bind="query-params")
-    if not fold.open:
-        return
-    with fold:
-        what = controls.switch("Show", EXPERTS, "expert", "All numbers, and what the rules promise, task by task.")
-        run = report.run
-        if what == "numbers":
-            _numbers(report)
-        elif what == "calibration":
-            _calibration(report)
-        elif what == "risk":
-            heatmaps(report, "risk")
-            st.caption(
-                "Worst-case log loss over the uncertainty set, penalty included: no bound on the error, and rules that "
-                "use other tasks may promise more and still make fewer errors."
-                if run.loss == "log"
-                else "Bound on the error of the randomised rule where the true distribution lies in the uncertainty "
-                "set. An early-stopped solver can leave it too low, and a value above 1 promises nothing."
-            )
-        elif what == "difference":
-            heatmaps(report, "difference")
-        elif what == "curves":
-            _curves(report)
-        else:
-            _task(report, sequence)
+    """Offer what few visitors need."""
+    about = "All numbers, and what the rules promise, task by task."
+    controls.for_experts("experts", lambda: controls.part("Show", EXPERTS, "expert", about)(report, sequence))
 
 
-def _curves(report: Report) -> None:
+def _risks(report: Report, _sequence: imrc.TaskSequence) -> None:
+    heatmaps(report, "risk")
+    st.caption(
+        "Worst-case log loss over the uncertainty set, penalty included: no bound on the error, and rules that use "
+        "other tasks may promise more and still make fewer errors."
+        if report.run.loss == "log"
+        else "Bound on the error of the randomised rule where the true distribution lies in the uncertainty set. An "
+        "early-stopped solver can leave it too low, and a value above 1 promises nothing."
+    )
+
+
+def _differences(report: Report, _sequence: imrc.TaskSequence) -> None:
+    heatmaps(report, "difference")
+
+
+def _curves(report: Report, _sequence: imrc.TaskSequence) -> None:
     run = report.run
     charts.show(
         run_curves,
@@ -182,7 +166,7 @@ def _task(report: Report, sequence: imrc.TaskSequence) -> None:
     st.caption(f"Of the first of {settings.repetitions} repetitions.")
 
 
-def _numbers(report: Report) -> None:
+def _numbers(report: Report, _sequence: imrc.TaskSequence) -> None:
     """Show measures by the names papers use, and what the charts are made of."""
     run = report.run
     rows = pd.DataFrame(measure_rows(run.measures()))
@@ -198,7 +182,7 @@ def _numbers(report: Report) -> None:
     )
 
 
-def _calibration(report: Report) -> None:
+def _calibration(report: Report, _sequence: imrc.TaskSequence) -> None:
     table = reliability_table(report.run)
     if not len(table):
         st.info(
@@ -216,3 +200,13 @@ def _calibration(report: Report) -> None:
         alt="Share of right answers against the probability of the answer given, per rule with bands: "
         + "; ".join(f"{rule} {values}" for rule, values in said.items()),
     )
+
+
+EXPERTS = {
+    "numbers": ("Numbers", _numbers),
+    "calibration": ("Calibration", _calibration),
+    "risk": ("Risks", _risks),
+    "difference": ("Differences", _differences),
+    "curves": ("Curves", _curves),
+    "task": ("One task", _task),
+}

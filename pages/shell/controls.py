@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -29,3 +29,22 @@ def switch(
 def toggle(label: str, key: str, help: str, *, place: Any = st) -> bool:  # noqa: ANN401 - as above
     """Draw a switch that is off at first; return whether it is on."""
     return bool(place.toggle(label, key=key, bind="query-params", help=help))
+
+
+def part(
+    label: str,
+    parts: Mapping[str, tuple[str, Callable[..., object]]],
+    key: str,
+    help: str,
+    place: Any = st,  # noqa: ANN401 - as above
+) -> Callable[..., object]:
+    """Draw a choice among parts of a page, each with a title; return what draws the one chosen."""
+    return parts[switch(label, {name: title for name, (title, _) in parts.items()}, key, help, place=place)][1]
+
+
+def for_experts(key: str, draw: Callable[..., object], *given: object, **more: object) -> None:
+    """Offer what few visitors need in a fold; nothing of it is computed or sent while that is closed."""
+    fold = st.expander("For experts", icon=":material/science:", key=key, bind="query-params")
+    with fold:
+        if fold.open:
+            draw(*given, **more)

@@ -18,14 +18,7 @@ PARTS = {
 st.markdown("# Does the paper reproduce?")
 st.markdown(f"**{cells.headline()}** {cells.both_readings()}")
 row = st.container(horizontal=True)
-part = controls.switch(
-    "Show",
-    {name: title for name, (title, _) in PARTS.items()},
-    "paper_part",
-    "Which of the paper's tables and figures.",
-    place=row,
-)
-PARTS[part][1](row)
+controls.part("Show", PARTS, "paper_part", "Which of the paper's tables and figures.", row)(row)
 st.caption(
     "V. Álvarez, S. Mazuelas, J. A. Lozano: *Minimax Forward and Backward Learning of Evolving Tasks with Performance "
     "Guarantees*, NeurIPS 2023. Our numbers come with this program and were made by the commands shown; nothing is "

@@ -20,13 +20,8 @@ _LARGEST_KAPPA = 1e9
 
 def show(choice: Choice, report: Report) -> None:
     """Show one part of what only experts ask."""
-    part = controls.switch(
-        "Show",
-        {name: title for name, (title, _) in _PARTS.items()},
-        "ess_part",
-        "Where the curves come from, how far the theorems' guarantee is from saying something, and all numbers.",
-    )
-    _PARTS[part][1](choice, report)
+    about = "Where the curves come from, how far the theorems' guarantee is from saying something, and all numbers."
+    controls.part("Show", _PARTS, "ess_part", about)(choice, report)
 
 
 def _regimes(_choice: Choice, _report: Report) -> None:

@@ -111,9 +111,9 @@ PICTURES = {
 
 head = st.container()
 row = st.container(horizontal=True, vertical_alignment="bottom")
-picture = controls.switch(
+picture = controls.part(
     "Picture",
-    {name: title for name, (title, _) in PICTURES.items()},
+    PICTURES,
     "ess_picture",
     "The paper's figure with this run in it; what each task is worth; what other n, k and b would bring; and the "
     "promise beside what errors at other n showed.",
@@ -135,8 +135,5 @@ with head:
         st.markdown(text)
     told = "" if report.diagnosis is None or report.diagnosis.change is not None else f" {TOO_FEW}"
     st.caption(f"Verdict on the page *Is it evolving?*: {report.verdict.title if report.verdict else 'none'}.{told}")
-PICTURES[picture][1](report)
-fold = st.expander("For experts", icon=":material/science:", key="ess_experts", bind="query-params")
-with fold:
-    if fold.open:
-        experts.show(state.visit().choice, report)
+picture(report)
+controls.for_experts("ess_experts", experts.show, state.visit().choice, report)
