@@ -31,7 +31,7 @@ def test_every_view_follows_the_scenario(app, name):
     for page in ("why_it_helps", "against_others", "evolving"):
         if page == "against_others":
             test.session_state["compare_measure"], test.session_state["compare_experts"] = True, True
-            test.session_state["compare_methods"], test.session_state["compare_measure"] = ["majority"], True
+            test.session_state["compare_methods"] = ["majority"]
         test = test.switch_page(f"pages/{page}/page.py").run()
         assert not test.exception, page
         if page == "against_others":  # it starts with the errors of the scenario, so that pages show the same numbers
