@@ -260,15 +260,15 @@ _UNIT = (
     "MB|GB|kB|kcal|kJ|Nm|lx|lm|lbs?|oz|ft|mi|years|days|hours|pcs|%|‰|°C|°F|°"
 )
 _BLANK = "[ \u00a0\u202f\u2009]"
-_POWER = r"(?:[eE][+-]?\d+)?"
+_POWER = r"(?:[eEdD][+-]?\d+)?"
 _FIGURE = re.compile(
-    rf"(?P<sign>[+−-]?)(?:(?P<before>{_MONEY}){_BLANK}*)?"
-    rf"(?P<digits>\d[\d.,'’ \u00a0\u202f\u2009]*{_POWER}|[.,]\d+{_POWER}|(?i:inf(?:inity)?))"
-    rf"(?:{_BLANK}*(?P<after>{_UNIT}|{_MONEY}))?$"
+    rf"(?P<open>\(?)(?P<sign>[+−-]?)(?:(?P<before>{_MONEY}){_BLANK}*)?(?P<minus>[+−-]?)"
+    rf"(?P<digits>\d[\d.,٫'’ \u00a0\u202f\u2009]*{_POWER}|[.,]\d+{_POWER}|(?i:inf(?:inity)?))"
+    rf"(?:{_BLANK}*(?P<after>{_UNIT}|{_MONEY})|{_BLANK}+(?P<letter>[gtmshdWVAKJNyl]))?(?P<end>[−-]?\)?)$"
 )
 _GROUPED = re.compile(rf"\d{{1,3}}(?:{_BLANK}\d{{3}})+(?:[.,]\d+)?$|\d{{1,3}}(?:['’]\d{{3}})+(?:[.,]\d+)?$")
 _STYLES = {
-    ".": re.compile(rf"(?:\d+|\d{{1,3}}(?:,\d{{3}})+)?(?:\.\d*)?{_POWER}$|(?i:inf)"),
+    ".": re.compile(rf"(?:\d+|\d{{1,3}}(?:,\d{{3}})+|\d{{1,2}}(?:,\d{{2}})+,\d{{3}})?(?:[.٫]\d*)?{_POWER}$|(?i:inf)"),
     ",": re.compile(rf"(?:\d+|\d{{1,3}}(?:\.\d{{3}})+)?(?:,\d*)?{_POWER}$|(?i:inf)"),
 }
 
@@ -332,8 +332,10 @@ def _numbers(text: _Words, mark: str, mostly: float) -> Column | None:
     if either and not mark and _only_threes(digits, r"\.") and not _only_threes(digits, ","):
         decimal = "."
     group = "." if decimal == "," else ","
-    good = styles[decimal]
-    units = list(dict.fromkeys(unit for part in parts if part and (unit := part["before"] or part["after"])))
+    # A bracket that opens must close.
+    good = styles[decimal] & [part is None or bool(part["open"]) == (")" in part["end"]) for part in parts]
+    found = [part["before"] or part["after"] or part["letter"] for part in parts if part]
+    units = list(dict.fromkeys(unit for unit in found if unit))
     if text.share(good) < mostly or len(units) > 1:
         if text.share(styles["."] | styles[","]) >= mostly > text.share(good):
             points_only, commas_only = styles["."] & ~styles[","], styles[","] & ~styles["."]
@@ -349,8 +351,12 @@ def _numbers(text: _Words, mark: str, mostly: float) -> Column | None:
         return None
     values, examples = np.full(len(digits), np.nan), dict[str, str]()
     for place in np.flatnonzero(good):
-        word, plain = text.words[place], digits[place].replace(group, "").replace(decimal, ".")
-        values[place] = float(plain) * (-1 if word[0] in "-−" else 1)
+        word, plain = text.words[place], digits[place].replace(group, "").replace(decimal, ".").replace("٫", ".")
+        part = parts[place]
+        minus = part is not None and any(
+            part[name][:1] in ("-", "−", "(") for name in ("open", "sign", "minus", "end") if part[name]
+        )
+        values[place] = float(re.sub("[dD]", "e", plain)) * (-1 if minus else 1)
         sort = re.sub(r"[\d\s]+", "", word)
         plainly = re.fullmatch(r"[+-]?\d*\.?\d*(?:e[+-]?\d+)?|[+-]?[a-z]+", word, re.ASCII | re.IGNORECASE)
         if not plainly and sort not in examples and len(examples) < 3:
@@ -397,6 +403,7 @@ _TIME = (
     r"(?:[T ] *(?P<H>\d{1,2}):(?P<M>\d{2})(?::(?P<S>\d{2})(?P<F>[.,]\d{1,9})?)? ?(?P<P>[AaPp]\.?[Mm]\.?)?"
     r" ?(?P<Z>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?)?$"
 )
+_WEEKDAY = r"(?:[A-Za-z]{2,9}\.?,? +)??"
 _DAY_8, _MONTH_8, _YEAR_8 = r"(?P<d>0[1-9]|[12]\d|3[01])", r"(?P<m>0[1-9]|1[0-2])", r"(?P<y>(?:19|20)\d\d)"
 _NAMES = (
     *("jan|january|januar", "feb|february|februar", "mar|march|mär|mrz|märz", "apr|april", "may|mai", "jun|june|juni"),
@@ -409,9 +416,9 @@ _SHAPES: tuple[tuple[str, Period], ...] = (
     # What a cell looks like, and the period it stands for; "a" and "b" may be day and month, or month and day.
     (r"(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})" + _TIME, "value"),
     (r"(?P<a>\d{1,2})[-/.](?P<b>\d{1,2})[-/.](?P<y>\d{4}|\d{2})" + _TIME, "value"),
-    (r"(?P<d>\d{1,2})\.?[-/ ]?" + _WORD + r"[-/ ,]*(?P<y>\d{4}|\d{2})" + _TIME, "value"),
+    (_WEEKDAY + r"(?P<d>\d{1,2})\.?[-/ ]?" + _WORD + r"[-/ ,]*(?P<y>\d{4}|\d{2})" + _TIME, "value"),
     (r"(?P<y>\d{4})[-/ ]" + _WORD + r"[-/ ](?P<d>\d{1,2})" + _TIME, "value"),
-    (_WORD + r" (?P<d>\d{1,2}),? (?P<y>\d{4})" + _TIME, "value"),
+    (_WEEKDAY + _WORD + r" (?P<d>\d{1,2}),? (?P<y>\d{4})" + _TIME, "value"),
     (_WORD + r"[-/ ,']+(?P<y>\d{4}|\d{2})$", "month"),
     (r"(?P<y>\d{4})[-/ ]" + _WORD + "$", "month"),
     (r"(?P<y>\d{4})[-/](?P<m>\d{1,2})$", "month"),
@@ -456,7 +463,8 @@ def _moments(part: dict[str, str | None]) -> dict[str, float]:
     if "a" not in part:
         month = _MONTHS[str(part["N"]).lower()] if "N" in part else 3 * int(part.get("q") or 0) - 2
         return {"": seconds(year, int(part.get("m") or part.get("w") or month), int(part.get("d") or 1))}
-    return {"day/month/year": seconds(year, b, a), "month/day/year": seconds(year, a, b)}
+    ways = {"day/month/year": seconds(year, b, a), "month/day/year": seconds(year, a, b)}
+    return {**ways, "year/month/day": seconds(a, b, year)} if short else ways
 
 
 def _clock(part: dict[str, str | None]) -> float:
@@ -531,7 +539,10 @@ def _order(text: _Words, ways: dict[str, Floats], dayfirst: bool | None) -> tupl
     if dayfirst is False:
         ways = {way: ways[way] for way in ("month/day/year", "day/month/year", *ways) if way in ways}
     real = {way: text.counts[~np.isnan(found)].sum() for way, found in ways.items()}
-    equal = [way for way in ways if real[way] == max(real.values())]
+    # A year of two digits stands last, unless that is no date, or only so rows stand in the order of time.
+    usual = max(count for way, count in real.items() if way[:1] != "y")
+    most = usual if usual >= MOSTLY * max(real.values()) else max(real.values())
+    equal = [way for way in ways if real[way] >= most]
     taken = equal[0]
     if len(equal) < 2:
         return taken, " (the month first)" if taken[:1] == "m" else ""

@@ -142,14 +142,23 @@ def decode(data: bytes) -> tuple[bytes, str, list[str]]:
                 f"The file is written in UTF-16 but a byte near number {start + 1:,} does not fit. Save it again as "
                 "UTF-8."
             ) from None
-        line = data.count(b"\n" if b"\n" in data else b"\r", 0, start) + 1
-        data, encoding = data.decode("cp1252", "backslashreplace").encode(), "Windows-1252"
-        word = re.search(r"[^\W\d_]*[^\x00-\x7f][^\W\d_]*", data[: 1 << 18].decode(errors="ignore"))
-        example = f", for example {word[0][:30]!r}" if word else ""
-        notes.append(
-            f"Line {line:,} is not UTF-8 and the file does not declare its text encoding; it was read as Windows-1252"
-            f"{example}. If letters look wrong, save it again as UTF-8."
-        )
+        text = data.decode(errors="replace")
+        bad, letters = text.count("\ufffd"), len(text) - len(text.encode("ascii", "ignore"))
+        if 2 * bad <= letters:  # more letters that are UTF-8 are no accident
+            data = data.decode(errors="backslashreplace").encode()
+            line = data.count(b"\n" if b"\n" in data else b"\r", 0, start) + 1
+            notes.append(
+                f"The file is UTF-8, but {bad:,} bytes are not, the first in line {line:,} of it; they are shown by "
+                "their numbers. Correct them, or save the file again as UTF-8."
+            )
+        else:
+            data, encoding = data.decode("cp1252", "backslashreplace").encode(), "Windows-1252"
+            word = re.search(r"[^\W\d_]*[^\x00-\x7f][^\W\d_]*", data[: 1 << 18].decode(errors="ignore"))
+            example = f", for example {word[0][:30]!r}" if word else ""
+            notes.append(
+                "The file is not UTF-8 and does not declare its text encoding; it was read as Windows-1252"
+                f"{example}. If they look wrong, save it again as UTF-8."
+            )
     if b"\0" in data:
         raise DataError(OTHER)
     return data, encoding, notes

@@ -105,7 +105,7 @@ MONTHS += ("August", "September", "Oktober", "November", "Dezember")
 MOMENTS = (
     *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d/%m/%y"),
     *("%m/%d/%y", "%d.%m.%y", "%Y%m%d", "%d%m%Y", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y"),
-    *("%B %d, %Y", "%b %d %Y", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"),
+    *("%B %d, %Y", "%b %d %Y", "%a %d %b %Y", "%A, %d %B %Y", "%a, %d %b %Y", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"),
     *("%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M:%S UTC", "%d.%m.%Y %H:%M"),
     *("%m/%d/%Y %I:%M %p", "%d/%m/%Y %H:%M:%S", "%d %b %Y %H:%M", "%-d.%-m.%Y", "%-m/%-d/%Y", "%-d/%-m/%Y"),
     *("%Y-%-m-%-d", "%-d %B %Y", "%-d. %B %Y", "%-m/%-d/%y", "%Y-%m-%dT%H:%M", "%Y/%m/%d %H:%M:%S", "%m-%d-%Y %H:%M"),
@@ -148,6 +148,8 @@ def dates() -> Iterator[Known]:
     for form in ("%m/%d/%Y", "%m-%d-%Y", "%m/%d/%y"):
         cells = [one.strftime(form) for one in sorted(us)]
         yield Known(f"{form}, months in order", with_column(cells), {"v": sorted(us)}, says="dayfirst=")
+    cells = [one.strftime("%y-%m-%d") for one in when]
+    yield Known("%y-%m-%d", with_column(cells), {"v": when}, says="is 2019-11-03")
     for wrong in ("31.04.2020", "2021-02-29", "13/13/2020"):
         form = {".": "%d.%m.%Y", "-": "%Y-%m-%d", "/": "%d/%m/%Y"}[next(c for c in wrong if not c.isdigit())]
         cells = [one.strftime(form) for one in when]
@@ -157,8 +159,14 @@ def dates() -> Iterator[Known]:
 VALUES = [round(1234.5 * (i + 1) ** 1.5 * (-1) ** (i % 5 == 3) + i / 4, 2) for i in range(ROWS)]
 
 
-def _grouped(value: float, group: str, point: str) -> str:
-    return f"{value:,.2f}".translate(str.maketrans({",": group, ".": point}))
+def _grouped(value: float, group: str, point: str, size: str = "3") -> str:
+    text = f"{value:,.2f}"
+    if size == "2":
+        sign, whole = "-" * (value < 0), f"{abs(int(value)):d}"
+        rest = whole[:-3]
+        parts = [rest[max(0, i - 2) : i] for i in range(len(rest), 0, -2)][::-1]
+        text = sign + ",".join([*parts, whole[-3:]]) + f"{abs(value):.2f}"[-3:]
+    return text.translate(str.maketrans({",": group, ".": point}))
 
 
 NOTATIONS: dict[str, Callable[[float], str]] = {
@@ -169,16 +177,22 @@ NOTATIONS: dict[str, Callable[[float], str]] = {
     "1 234,50": lambda v: _grouped(v, " ", ","),
     "1 234.50, thin": lambda v: _grouped(v, "\u202f", "."),
     "1'234.50": lambda v: _grouped(v, "'", "."),
+    "12,34,567.00": lambda v: _grouped(v, ",", ".", "2"),
     "e": lambda v: f"{v:.8e}",
     "E, comma": lambda v: f"{v:.8E}".replace(".", ","),
+    "D": lambda v: f"{v:.8e}".replace("e", "D"),
     "percent": lambda v: f"{v:.2f} %",
     "euro": lambda v: f"{v:,.2f} €",
     "dollar": lambda v: f"{'-' * (v < 0)}${abs(v):,.2f}",
     "USD": lambda v: f"{v:.2f} USD",
     "kg": lambda v: f"{v:.2f}kg",
+    "brackets": lambda v: f"({-v:,.2f})" if v < 0 else f"{v:,.2f}",
+    "minus at the end": lambda v: f"{abs(v):.2f}" + "-" * (v < 0),
     "typographic minus": lambda v: f"{v:.2f}".replace("-", "−"),
     "plus": lambda v: f"{v:+.2f}",
     "blanks around": lambda v: f"  {v:.2f} ",
+    "Arabic digits": lambda v: f"{v:.2f}".translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")),
+    "full width": lambda v: f"{v:.2f}".translate(str.maketrans("0123456789", "０１２３４５６７８９")),
 }
 
 
@@ -409,19 +423,11 @@ def encodings() -> Iterator[Known]:
             content = text.replace("\n", end).encode(encoding)
             says = "Windows-1252" if encoding in ("cp1252", "latin-1") else ""
             yield Known(f"{encoding} {end!r}", content, expected, says=says)
-            yield Known(
-                f"{encoding} {end!r}, gzip", gzip.compress(content), expected, "made.csv.gz", says="unpacked from gzip"
-            )
-            yield Known(
-                f"{encoding} {end!r}, zip",
-                zipped({"a.csv": content}),
-                expected,
-                "made.zip",
-                says="a.csv was taken out of the zip file",
-            )
+            yield Known(f"{encoding} {end!r}, gzip", gzip.compress(content), expected, "made.csv.gz")
+            yield Known(f"{encoding} {end!r}, zip", zipped({"a.csv": content}), expected, "made.zip")
     bad = text.encode().replace("größe".encode(), b"gr\xf6\xdfe", 1)
     line = bad[: bad.index(b"\xf6")].count(b"\n") + 1
-    yield Known("one word that is no UTF-8", bad, says=f"Line {line} is not UTF-8")
+    yield Known("one word that is no UTF-8", bad, {"naïve": VALUES}, says=f"the first in line {line} of it")
     arff = "@relation r\n@attribute naïve numeric\n@attribute y {süß,größe,façon}\n@data\n"
     for encoding in ("utf-8", "cp1252"):
         body = "\n".join(text.splitlines()[1:])

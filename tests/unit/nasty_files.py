@@ -1,6 +1,7 @@
 # ruff: noqa: E501 - one case per line reads best
 """Files no one should be punished for: each ends in tasks or in a message a non-programmer understands."""
 
+import gzip
 import io
 import pickle
 import zipfile
@@ -103,7 +104,9 @@ CASES = [
     # nothing, or hardly anything
     Case("empty", text(""), says=("empty",)),
     Case("blanks only", text("  \n\n \t\n"), says=("empty",)),
+    Case("byte order mark only", lambda: b"\xef\xbb\xbf", says=("empty",)),
     Case("header only", text("x,y\n"), says=("no rows",)),
+    Case("header without line end", text("x,y"), says=("no rows",)),
     Case("one cell", text("hello"), says=("Only one column",)),
     Case("one column", text("y\n1\n2\n3\n"), says=("Only one column",)),
     Case("one row", text("x,y\n1,a\n"), says=("same value in every row",)),
@@ -127,12 +130,18 @@ CASES = [
     Case("3,000 tasks", text("t,x,y\n" + "".join(f"n{i // 4},{i % 3},{'ab'[i % 2]}\n" for i in range(12_000))), {"label": "y", "task": "t"}, says=("3,000 different values", "2,000 tasks")),
     Case("block too long", text(table()), {"label": "y", "block": 100}, says=("longer than the 12 rows",)),
     Case("blocks leave rows over", text(table(14)), **GOOD, told=("2 rows left out: rows left over",)),
+    Case("tasks not sorted", text("t,x,y\n" + "".join(f"{i * 5 % 3},{i % 4},{'ab'[i % 2]}\n" for i in range(24))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("increasing order",)),
+    Case("dates as tasks", text("when,x,y\n" + "".join(f"2020-{1 + i // 28:02d}-{1 + i % 28:02d},{i % 5},{'ab'[i % 2]}\n" for i in range(168))), {"label": "y", "task": "when"}, tasks=6, features=1, classes=2, told=("one per month",)),
+    Case("task column of words", text("t,x,y\n" + "".join(f"{['zinc', 'iron', 'tin'][i // 4]},{i % 3},{'ab'[i % 2]}\n" for i in range(12))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("first appear",)),
     Case("tasks with one class", text("t,x,y\n" + "".join(f"{i // 4},{i % 3},{'ab'[i > 5]}\n" for i in range(12))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("one class only",)),
     # headers and names
+    Case("duplicate columns", text("x,x,y\n" + "1,2,a\n3,1,b\n" * 6), **GOOD, told=("several columns called 'x'",)),
     Case("empty names", text(",,y\n" + "1,2,a\n3,1,b\n" * 6), **GOOD),
+    Case("no header", text("1,2,0\n3,4,1\n" * 6), {"label": 2, "block": 4}, **GOOD, told=("first row holds numbers only",)),
     Case("HTML in names and cells", text(f"{HTML},z,y\n" + f"1,2,{HTML}\n3,1,<b>x</b>\n" * 6), **GOOD),
     Case("formulas", text("=cmd|' /C calc'!A0,z,y\n" + "1,2,=1+1\n3,1,@SUM(A1)\n" * 6), **GOOD),
     Case("name of 10,000 characters", text("x" * 10_000 + ",y\n" + "1,a\n2,b\n" * 6), tasks=3, features=1, classes=2),
+    Case("markdown in names", text("![x](http://example.invalid/a.png),y\n" + "1,a\n2,b\n" * 6), tasks=3, features=1, classes=2),
     Case("control characters and emoji", text("x\x07\u202e,😀,y\n" + "1,4,a\n2,3,b\n" * 6), **GOOD),
     # quotes and separators
     Case("quotes and newlines in cells", text('x,"z\nnew",y\n' + '1,"a, ""quoted""\nword",no\n2,b,yes\n' * 6), **GOOD),
@@ -143,8 +152,12 @@ CASES = [
     Case("UTF-16 cut in the middle", lambda: table().encode("utf-16")[:-1], says=("does not fit", "UTF-8")),
     Case("zero bytes", lambda: table().encode() + b"\0" * 20, says=("no table of a kind",)),
     # values
+    Case("mixed types", text("x,z,y\n" + "".join(f"{i if i != 7 else 'seven'},{i % 3},{'ab'[i % 2]}\n" for i in range(12))), **GOOD, told=("'seven' in row 8", "count as missing")),
+    Case("infinities", text("x,z,y\n" + "inf,2,a\n1,1,b\n-Infinity,3,a\n1e999,4,b\n2,2,a\n3,9,b\n" * 2), **GOOD, told=("infinite",)),
+    Case("column nearly all missing", text("x,z,y\n" + "1,,a\n2,,b\n" * 5 + "1,5,a\n2,6,b\n"), **GOOD, told=("'z' (10 cells)", "median")),
     Case("constant column", text("x,z,y\n" + "1,5,a\n2,5,b\n" * 6), tasks=3, features=1, classes=2, told=("'z' (the same value in every row)",)),
     Case("nothing to learn from", text("z,y\n" + "5,a\n5,b\n" * 6), says=("No column is left", "'z'")),
+    Case("identifiers", text("id,x,y\n" + "".join(f"u{i:04d},{i % 3},{'ab'[i % 2]}\n" for i in range(60))), {"label": "y", "block": 20}, tasks=3, features=1, classes=2, told=("identifier or free text",)),
     Case("category with many values", text("c,x,y\n" + "".join(f"v{i * i % 37},{i % 3},{'ab'[i % 2]}\n" for i in range(120))), {"label": "y", "block": 40, "max_categories": 5}, **GOOD, told=("becomes up to 5 columns of 0 and 1",)),
     Case("huge numbers", text("x,z,y\n" + "1e308,-1e308,a\n-1e308,1e308,b\n" * 6), **GOOD),
     Case("dates as features", text("d,x,y\n" + "".join(f"2020-01-{i + 1:02d},{i % 3},{'ab'[i % 2]}\n" for i in range(12))), **GOOD, told=("'d'",)),
@@ -152,9 +165,12 @@ CASES = [
     Case("2,000 columns", lambda: (",".join(f"c{j}" for j in range(1999)) + ",y\n" + "".join(",".join(str((i * j + i) % 2003) for j in range(1, 2000)) + f",{'ab'[i % 2]}\n" for i in range(12))).encode(), tasks=3, features=1999, classes=2),
     Case("6,000 columns", lambda: (",".join(f"c{j}" for j in range(6000)) + "\n").encode() * 3, says=("more than 5,000",)),
     Case("a million rows", million_rows, {"label": "y", "block": 1000}, tasks=1000, features=2, classes=2),
+    Case("too many rows", lambda: b"x,y\n" + b"1,a\n2,b\n" * 1_050_000, says=("2,100,000 rows", "2,000,000 rows")),
     Case("file too large", lambda: b"x,y\n" + b"1,a\n" * (17 << 20), says=("68 MB", "64 MB")),
     Case("one cell of 20 MB", lambda: b"x,y\n" + b"z" * (20 << 20) + b",a\n2,b\n" + b"1,a\n3,b\n" * 5, {"label": "y", "block": 4}, tasks=3, features=1, classes=2, told=("'x'",)),
     # archives and other kinds of file
+    Case("gzip", lambda: gzip.compress(table().encode()), file="data.csv.gz", **GOOD, told=("gzip",)),
+    Case("zip", lambda: zipped({"folder/data.csv": table().encode()}), file="data.zip", **GOOD, told=("out of the zip file",)),
     Case("zip with two tables", lambda: zipped({"a.csv": b"1", "b.csv": b"2"}), says=("one table", "a.csv, b.csv")),
     Case("zip with paths upwards", lambda: zipped({"../../etc/passwd.csv": table().encode()}), **GOOD),
     Case("pickle renamed to csv", lambda: pickle.dumps(Bomb(), protocol=0), says=()),
@@ -167,6 +183,7 @@ CASES = [
     }.items()),
     # ARFF
     Case("ARFF", text(ARFF + ARFF_ROWS), file="data.arff", **GOOD),
+    Case("ARFF called CSV", text(ARFF + ARFF_ROWS), file="data.csv", **GOOD, told=("ARFF",)),
     Case("ARFF with missing values and comments", text("% a comment\n" + ARFF + ARFF_ROWS.replace("3,a", "?,a", 1) + "% end\n"), **GOOD, told=("median",)),
     Case("ARFF without data", text(ARFF), says=("no data rows",)),
     Case("ARFF cut in the header", text(ARFF[:60]), says=("no @DATA line",)),
