@@ -34,7 +34,7 @@ USER imrc
 WORKDIR /home/imrc
 # Compiled while building, so that the first visitor does not wait. The compiled code is made for the kind of processor the
 # image is built on; on another kind numba notices and compiles again, once.
-RUN python -c "from imrc.solvers import warm_up; print(round(warm_up(kernels=('subgradient', 'log loss'))), 's')"
+RUN python -c "from imrc.solvers import warm_up; warm_up()"
 EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
     CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4)"]

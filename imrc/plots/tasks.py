@@ -139,7 +139,7 @@ def task_clouds(sequence: TaskSequence) -> Clouds | None:
         for j in shown
     )
     names = (
-        sequence.feature_names if sequence.n_features == 2 else ("from class to class", "main direction beside that")
+        sequence.feature_names if sequence.n_features == 2 else ("class to class", "next main direction")
     )
     return Clouds(
         points=points,

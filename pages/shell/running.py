@@ -100,33 +100,42 @@ def follow() -> None:
         return
     sequence = visit.sequence_for(choice)
     seconds = expected_s(sequence, choice.settings)
-    if AT_ONCE_S < seconds < math.inf and _kept(choice, sequence, choice.settings) is None:
+    if AT_ONCE_S < seconds < math.inf and _kept(choice, sequence) is None:
         visit.slow = held, seconds
     else:
         visit.take(choice, asked, notes)
 
 
-def _kept(choice: Choice, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:
-    """Return the result of these settings if it is kept, or held by one that is: of more tasks, steps, repetitions."""
-    key = state.key_of(sequence, settings)
-    found = store().get(key)
+def _kept(choice: Choice, sequence: imrc.TaskSequence, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
+    """Return the result of these settings if it is kept, or held by one that is: of more tasks, steps, repetitions.
+
+    Settings are built, and so checked, only where a run that is kept could hold them.
+    """
+    found = store().get(state.key_of(sequence, choice.settings, **changes))
     if found is not None:
         return found
-    asked = replace(settings.computed, k=len(sequence))
+    n, seed = (changes.get(name, getattr(choice.settings, name)) for name in ("n", "seed"))
     for run in store().values():
-        whole = sequence
+        if (run.settings.n, run.settings.seed) != (n, seed):
+            continue
+        whole, asked = sequence, _changed(choice, changes)
         if run.n_tasks > len(sequence) and run.name == sequence.name and not data.is_large(choice.dataset):
-            whole = state.visit().longer(choice, run.n_tasks)
+            whole, asked = state.visit().longer(choice, run.n_tasks), replace(asked, k=len(sequence))
         held = run.answering(asked, whole)
         if held is not None and held.fingerprint == sequence.fingerprint:
-            return store().put(key, replace(held, settings=settings.computed))
+            key = state.key_of(sequence, choice.settings, **changes)
+            return store().put(key, replace(held, settings=_changed(choice, changes)))
     return None
+
+
+def _changed(choice: Choice, changes: dict[str, Any]) -> RunSettings:
+    return (replace(choice.settings, **changes) if changes else choice.settings).computed
 
 
 def stored_result(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
     """Return the result of a choice, with `changes` to its settings, if it is there already."""
     sequence = state.visit().sequence_for(choice)
-    found = _kept(choice, sequence, replace(choice.settings, **changes))
+    found = _kept(choice, sequence, **changes)
     return None if found is None else _judged(found, choice, sequence, changes)
 
 
@@ -144,9 +153,9 @@ def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN4
     """
     visit = state.visit()
     sequence = visit.sequence_for(choice)
-    settings = replace(choice.settings, **changes).computed
-    key, result = state.key_of(sequence, settings), _kept(choice, sequence, settings)
+    key, result = state.key_of(sequence, choice.settings, **changes), _kept(choice, sequence, **changes)
     if result is None:
+        settings = _changed(choice, changes)
         kept = stored.lookup(sequence, settings)  # what `imrc sweep` has kept is read, not computed
         if kept is not None:
             result = store().put(key, kept)
@@ -177,7 +186,7 @@ def current_report(
     visit = state.visit()
     choice, sequence = visit.choice, visit.sequence()
     key, beside = (state.key_of(sequence, choice.settings, **changes) for changes in ({}, REFERENCE))
-    begins = first_look is not None and visit.stopped is None and _kept(choice, sequence, choice.settings) is None
+    begins = first_look is not None and visit.stopped is None and _kept(choice, sequence) is None
     if begins and not _show_first(choice, sequence, first_look):
         return None
     run = current_result()

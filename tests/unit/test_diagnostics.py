@@ -384,7 +384,7 @@ def test_nothing_is_claimed_of_rows_that_follow_each_other():
     verdict = result.verdict
     assert (verdict.name, verdict.second, verdict.changes) == ("dependent", None, None)
     assert verdict.title == verdict.changes_text == "not judged: rows follow each other"
-    assert verdict.finding.startswith("not judged")
+    assert verdict.finding.startswith("nothing is judged")
     assert verdict.assumption == "open"
     assert "independent" in verdict.sentence
     assert (result.summary(10)["verdict"], result.summary(10)["title"]) == ("dependent", verdict.title)

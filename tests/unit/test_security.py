@@ -21,7 +21,10 @@ PATHS = ("../../etc/passwd", "/etc/passwd", "..\\..\\x", "identical/../../../etc
 
 def test_no_file_is_unpickled_and_no_page_is_given_html_to_act_on():
     """Of data that could run as code the linter's rules find the rest."""
-    acts = re.compile(r"allow_pickle=True|joblib\.load\(|read_pickle|unsafe_allow_|st\.(html|iframe)\(")
+    # A style that is written in the source cannot act.
+    acts = re.compile(
+        r'allow_pickle=True|joblib\.load\(|read_pickle|unsafe_allow_|st\.(html|iframe)\((?!"<style>[^<]*</style>"\))'
+    )
     assert [str(path) for path in SOURCES if acts.search(path.read_text(encoding="utf-8"))] == []
 
 
