@@ -150,7 +150,7 @@ def _of_parts(parts: Sequence[tuple[str, Any, Any]], name: str | None) -> TaskSe
     if is_frame(parts[0][1]):
         for number, (_, X, _) in enumerate(parts):
             if not is_frame(X) or list(X.columns) != list(parts[0][1].columns):
-                raise InputError(f"Entry {number + 1} of the list has not the columns of the first.")
+                raise InputError(f"Entry {number + 1} of the list does not have the columns of the first.")
         lengths = [len(X) for _, X, _ in parts]
         y = np.concatenate([np.ravel(one) for _, _, one in parts])
         found = _of_frame(pd.concat([X for _, X, _ in parts]), y, np.repeat(np.arange(len(parts)), lengths), name)

@@ -31,12 +31,12 @@ _TESTS = """
    back. The last two count only where the order of the tasks matters.
 """
 _ALARM = """
-Each task is compared with all samples before it, in random splits: without a change its p-value is any number from 0 to
-1. A bet on small ones pays 1 on average; begun anew at every task, all bets together are the *evidence*. If all rows
-are independent draws from one distribution it ever reaches 1 / α with probability α at most, however long one watches
-(Ville's inequality). Rows that follow each other and are alike set it off without a change. *More than usual* is
-calibrated by simulation only. An alarm says that something changes, not that it matters: slow drift, for which forward
-learning is made, sets it off too. For a file that grows: `imrc watch`.
+Each task is compared with all samples before it, in random splits: without a change its p-value is any number from 0
+to 1. A bet on small ones pays 1 on average; with a new bet started at every task, all bets together are the
+*evidence*. If all rows are independent draws from one distribution, the probability that it ever reaches 1 / α is at
+most α, however long you watch (Ville's inequality). Rows that follow each other and are alike set it off without a
+change. *More than usual* is calibrated by simulation only. An alarm says that something changes, not that it matters:
+slow drift, for which forward learning is made, sets it off too. For a file that grows: `imrc watch`.
 """
 _stories = shared("watching")
 
@@ -138,7 +138,7 @@ def _component(choice: Choice, result: Assessment) -> None:
         alt=f"Component {name} over {shown.k} tasks: sample averages with error bars, forward and smoothed bands.",
     )
     if shown is not result:
-        st.caption("Shown are the columns of the data, standardised. The rules learn from features that mix them.")
+        st.caption("The chart shows the standardised columns of the data. The rules learn from features that mix them.")
     formulas.show("tracks")
 
 

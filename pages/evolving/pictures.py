@@ -26,7 +26,7 @@ def _pacf(choice: Choice, result: Assessment, row: _Row) -> None:
         "Beside it",
         _COMPARE,
         "evolving_compare",
-        "A synthetic sequence with as many tasks, whose kind of change is known.",
+        "A synthetic sequence with the same number of tasks and a known kind of change.",
         index=1,
         place=row,
     )

@@ -89,8 +89,8 @@ def _blocks(head: imrc.TaskSequence, settings: RunSettings) -> None:
         "Labels",
         _LABELS,
         "what_if_labels",
-        "As many in all: n grows with the block, so that as many rows are labelled whatever its size. Or the n of "
-        "the sidebar in every block: smaller blocks then have more labels in all.",
+        "*As many in all*: n grows with the block, so the number of labelled rows does not depend on its size. "
+        "*n in every block* uses the n of the sidebar, so smaller blocks have more labels in all.",
     )
     scale = labels == "all"
     sizes = asked.block_sizes(head, settings, scale=scale)

@@ -144,7 +144,7 @@ def _offer(name: str) -> None:
             type="primary",
             icon=":material/download:",
             width="stretch",
-            help="Fetches the dataset once, checks it, and keeps it on this computer. Until then the result shown "
+            help="Fetches the dataset once, checks it, and keeps it on this computer. Until then the current result "
             "stays.",
         ):
             _download(name)
@@ -198,7 +198,7 @@ def _run(visit: state.Visit) -> None:
             key="run",
             on_click=state.run_pressed,
             help="Short runs start by themselves while values change; a longer one waits for this button. Until then "
-            "the result of the values before is shown.",
+            "the result for the previous values is shown.",
         )
 
 

@@ -23,8 +23,8 @@ _DIFFER = """
   printed.
 * **Power Supply**: GEM, EWC and MER are printed near .47 at every n. Raw inputs near 100 would spoil plain gradient
   steps; ours have bounded features.
-* **Condor**: the paper does not give its parameter μ, and no code of its authors is public. Ours is that of the only
-  public port, 1e-3; the profile `condor:strong` has 200.
+* **Condor**: the paper does not give its parameter μ, and no code of its authors is public. We use 1e-3, as in the
+  only public port; the profile `condor:strong` uses 200.
 * **AUE** has trees, as its authors' code has. The logistic variant of the authors of DriftSurf is the profile
   `aue:logistic`.
 * **DriftSurf** starts from zeros, not at random as released (profile `driftsurf:uniform`).
@@ -160,9 +160,9 @@ def times(row: st.delta_generator.DeltaGenerator) -> None:
         f"How long does a task take? Milliseconds, n = {n}",
         "Ours: processor time of learning a task (IMRC: all three rules together), measured on a busy machine, so "
         "rather too long. Printed: mean running time on another machine with other programs. Read the order of "
-        "magnitude, and how a row grows with b. The last row is the mean over datasets: ours over those measured, "
-        "printed over all twelve, at n = 10 only; IMRC's is in the column b = 3. For GEM .238 s are printed; the mean "
-        "of its printed column is .147 s.",
+        "magnitude, and how a row grows with b. The last row is the mean over datasets: ours over the datasets we "
+        "measured, printed over all twelve, at n = 10 only; IMRC's is in the column b = 3. For GEM .238 s are printed; "
+        "the mean of its printed column is .147 s.",
         f"imrc table --kind time --n {n} --methods published",
         milliseconds=True,
     )

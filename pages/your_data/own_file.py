@@ -24,7 +24,7 @@ _WIDGETS = {
     "own_read_sheet": ("Sheet", "The first sheet with a table is read."),
     "own_label": ("Label: what is to be predicted", "A column with 2 to 50 different values, or of measured numbers."),
     "own_how": ("Tasks", "Rows with the same value belong together, or so many rows in the order of the file."),
-    "own_block": ("Rows per task", "In the order of the file; a shorter rest is left out."),
+    "own_block": ("Rows per task", "Rows are taken in the order of the file; a shorter last block is left out."),
     "own_task": (
         "Task column",
         "Dates and numbers are put in order; words come in the order in which they first appear.",
@@ -38,8 +38,8 @@ _WIDGETS = {
         "Numbers that are names",
         "Numbers that only tell things apart, such as those of shops: used as words.",
     ),
-    "own_n_": ("Training samples a task (n)", "As many as the smallest task gives."),
-    "own_all": ("Tasks", "Many tasks take long. Longer tasks, for example months in place of weeks, are fewer."),
+    "own_n_": ("Training samples a task (n)", "The smallest task sets the limit."),
+    "own_all": ("Tasks", "Many tasks take a long time. Longer tasks (months in place of weeks) mean fewer of them."),
 }
 """Label and help of each widget."""
 _SHOWN = {
