@@ -138,9 +138,7 @@ def task_clouds(sequence: TaskSequence) -> Clouds | None:
         np.nan_to_num((np.asarray(sequence[int(j)].X[:_ROWS], dtype=np.float64) - centre) / spread) @ plane
         for j in shown
     )
-    names = (
-        sequence.feature_names if sequence.n_features == 2 else ("class to class", "next main direction")
-    )
+    names = sequence.feature_names if sequence.n_features == 2 else ("class to class", "next main direction")
     return Clouds(
         points=points,
         codes=tuple(sequence.encoded(int(j))[:_ROWS] for j in shown),
