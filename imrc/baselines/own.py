@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import pickle  # nosec B403 - sizes only: nothing is unpickled
+import pickle  # nosec B403
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, get_args
 
