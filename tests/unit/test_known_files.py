@@ -34,6 +34,7 @@ def here(content: bytes, name: str = "f.csv", **reading):
     return read_bytes(content, name, Reading(**reading))
 
 
+@pytest.mark.slow
 def test_files_of_known_answers():
     found, odd = collections.Counter(), []
     for known in known_files():
@@ -46,9 +47,6 @@ def test_files_of_known_answers():
     assert found["right"] + found["refused"] >= 0.97 * count, odd
     assert found["silent"] == 0, odd
     assert found["noted"] + found["wrongly refused"] <= 0.02 * count, odd
-
-
-# Apart
 
 
 def same(one, other) -> None:
