@@ -111,7 +111,8 @@ def _kept(choice: Choice, sequence: imrc.TaskSequence, **changes: Any) -> RunRes
 
     Settings are built, and so checked, only where a run that is kept could hold them.
     """
-    found = store().get(state.key_of(sequence, choice.settings, **changes))
+    key = state.key_of(sequence, choice.settings, **changes)
+    found = store().get(key)
     if found is not None:
         return found
     n, seed = (changes.get(name, getattr(choice.settings, name)) for name in ("n", "seed"))
@@ -123,7 +124,6 @@ def _kept(choice: Choice, sequence: imrc.TaskSequence, **changes: Any) -> RunRes
             whole, asked = state.visit().longer(choice, run.n_tasks), replace(asked, k=len(sequence))
         held = run.answering(asked, whole)
         if held is not None and held.fingerprint == sequence.fingerprint:
-            key = state.key_of(sequence, choice.settings, **changes)
             return store().put(key, replace(held, settings=_changed(choice, changes)))
     return None
 
