@@ -55,8 +55,8 @@ else:
         page_title=f"{entry.title} · Evolving tasks", initial_sidebar_state="collapsed" if entry.roomy else SIDEBAR_PX
     )
     with crash.shown():
-        # What is there at times only has a place that is always there, because a fragment is known by its place: a
-        # click that meets a run of the whole page would be lost if the fragment had moved.
+        # What is there at times only has a place that is always there: what moved would be drawn anew, and a click on
+        # it meanwhile lost.
         row, line, pinned, notes, body = (
             st.container(horizontal=number == 0, key=f"frame{number}") for number in range(5)
         )

@@ -98,7 +98,12 @@ def _model(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> Callab
         if strategy not in STRATEGIES:
             st.caption("No strategy is advised that could be learnt. To learn one all the same, choose it.")
             return None
-        st.caption(f"{STRATEGY_TITLES[strategy]}, from all rows of every task.")
+        # Said here and not in tips of the buttons, which would lie over the button beside.
+        st.caption(
+            f"{STRATEGY_TITLES[strategy]}, from all rows of every task. The model is for imrc.load in Python and the "
+            "command imrc predict, and remembers rows so that it can be updated. The script checks the same data, "
+            "learns the model and predicts, where imrc is installed."
+        )
         made = partial(fit_model, sequence, strategy=strategy, settings=choice.settings, n_measured=choice.settings.n)
         st.download_button(
             "Model",
@@ -108,7 +113,6 @@ def _model(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> Callab
             key="model_file",
             icon=":material/download:",
             on_click="ignore",
-            help="For imrc.load in Python and the command imrc predict. It remembers rows, so that it can be updated.",
         )
         st.download_button(
             "Script",
@@ -118,7 +122,6 @@ def _model(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> Callab
             key="model_script",
             icon=":material/code:",
             on_click="ignore",
-            help="Checks the same data, learns the model and predicts, where imrc is installed.",
         )
         return made
 

@@ -45,7 +45,6 @@ def turn() -> Iterator[Callable[[float], None]]:
     slot = st.empty()
     while not _places().acquire(timeout=_LOOK_S):
         slot.info("Waiting for a free place. It starts by itself.", icon=":material/hourglass_empty:")
-    slot.empty()
     started, most = time.monotonic(), limits().seconds
 
     def pace(share: float) -> None:
@@ -58,6 +57,7 @@ def turn() -> Iterator[Callable[[float], None]]:
             st.stop()
 
     try:
+        slot.empty()  # who leaves or changes something meanwhile is told so here: the place is given back
         yield pace
     finally:
         _places().release()

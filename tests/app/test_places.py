@@ -2,6 +2,7 @@
 
 import pytest
 
+from imrc.solvers import cores
 from pages.shell import assessing, places, running
 from tests.app.conftest import texts
 
@@ -49,3 +50,17 @@ def test_a_failure_gives_the_place_back(app, monkeypatch):
         for _ in range(3):
             assert app(**SMALL).exception
     assert not app(**SMALL).exception
+
+
+def test_who_leaves_at_the_moment_a_place_is_free_gives_it_back(nothing_kept, monkeypatch):
+    class Left(BaseException):
+        """What the server raises in a script whose visitor has gone, wherever that draws something."""
+
+    class Slot:
+        def empty(self):
+            raise Left
+
+    monkeypatch.setattr(places.st, "empty", Slot)
+    for _ in range(cores() + 1):  # with a place lost each time the last would wait for ever
+        with pytest.raises(Left), places.turn():
+            pytest.fail("nothing was to run")
