@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from imrc import datasets
 from imrc._checks import InputError
-from imrc.baselines import registry
+from imrc.baselines import PUBLISHED, registry
 from imrc.commands.arguments import add_choice, add_setting
-from imrc.commands.output import ProgressLine, print_as, records
-from imrc.commands.table_text import print_tables
+from imrc.commands.output import ProgressLine, print_as, print_table, records
 from imrc.core.settings import SETTINGS
 from imrc.evaluation import RunSettings
-from imrc.evaluation.comparison import SCORE_KINDS
+from imrc.evaluation.comparison import SCORE_KINDS, UNTUNED, imrc_key
+from imrc.evaluation.latex import BOLD, latex_table
 from imrc.features import FeatureSpec
+from imrc.paper import cells
 from imrc.paper.measure import (
     GROUPS,
     TABLES,
@@ -27,6 +33,10 @@ from imrc.paper.measure import (
     methods_named,
 )
 from imrc.solvers import warm_up
+from imrc.wording import unmarked
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_setting(parser, "preset", default=["paper"], said="paper", nargs="+")
     said = "released; with --methods average, as on page Against others"
     add_choice(parser, "--error", SCORE_KINDS, "which error", said=said)
+    parser.add_argument("--latex", metavar="FILE.tex", help="write the errors for LaTeX: ± and what is lowest in bold")
     rest = parser.add_argument_group("settings")
     for name in ("b", "W", "seed"):
         add_setting(rest, name)
@@ -83,11 +94,68 @@ def request_of(options: argparse.Namespace, kind: TableKind) -> tuple[TableReque
     return replace(request, names=here), missing
 
 
+def _told(request: TableRequest, n: int, spread: str) -> str:
+    """Say what a table holds, and with which settings it was measured."""
+    settings = request.settings
+    varied = {"window": ("W",), "backward": ("b",), "time": ("b",)}.get(request.kind, ())
+    fixed = {"n": n, "b": settings.b, "W": settings.learner.W, "seed": settings.seed}
+    told = ", ".join(f"{name} = {value}" for name, value in fixed.items() if name not in varied)
+    what = "processor time of learning a task" if request.kind == "time" else SCORE_KINDS[request.error]
+    over = f"{settings.repetitions} repetition{'s' * (settings.repetitions > 1)}"
+    return f"{told}, representation {settings.features.kind}. {spread} over {over}: {what}."
+
+
+def _in_order(table: pd.DataFrame, request: TableRequest) -> pd.DataFrame:
+    """Return what is shown of a table: methods as they were asked for, and of IMRC all rules with preset ``paper``."""
+    rules = [imrc_key("paper", rule) for rule in ("forward_backward", "forward", "single")]
+    order = [key for name in request.methods for key in (rules if name == rules[0] else [name])]
+    return table[table["method"].isin(order)].sort_values("method", key=lambda m: m.map(order.index), kind="stable")
+
+
+def _print_frame(table: pd.DataFrame) -> None:
+    print_table([*table], table.to_numpy().tolist())
+
+
+def _print(table: pd.DataFrame, request: TableRequest, missing: Sequence[str]) -> None:
+    if request.kind == "characteristics":
+        _print_frame(cells.characteristics(table).drop(columns="How to get it"))
+    else:
+        timed = request.kind == "time"
+        ours = {"ours": "seconds", "printed": "printed_seconds"} if timed else {"ours": "error"}
+        shown = _in_order(table, request).assign(column=lambda rows: rows["title"])
+        shown = shown.assign(title=shown["dataset"].map(lambda name: datasets.entry(name).title))
+        shown = shown.assign(**{name: shown[column] for name, column in ours.items()})
+        for n, part in shown.groupby("n"):
+            print(_told(request, n, "Ours | printed, mean" + " ± std" * (not timed)), end="\n\n")
+            _print_frame(cells.wide(part, milliseconds=timed))
+            print()
+        if request.kind == "errors" and imrc_key("paper") in request.methods:
+            print(unmarked(cells.transfer_sentence(table)))
+        if shown["method"].str.partition(":")[0].isin(PUBLISHED).any():
+            print(UNTUNED)
+    for name in missing:
+        print(f"Not on this computer: {datasets.entry(name).title}. {how_to_get(name)}")
+
+
+def to_latex(table: pd.DataFrame, request: TableRequest) -> str:
+    """Return a table of errors in LaTeX for each n, a column per dataset; what is lowest in it is bold."""
+    tables = []
+    for n, part in _in_order(table, request).groupby("n"):
+        columns = {
+            datasets.entry(name).title: {row.title: np.array(row.errors) for row in rows.itertuples()}
+            for name, rows in part.groupby("dataset", sort=False)
+        }
+        tables.append(latex_table(columns, f"{_told(request, n, 'Mean ± one standard error')} {BOLD}"))
+    return "\n\n".join(tables)
+
+
 def run(options: argparse.Namespace) -> int:
     """Measure and print the tables."""
     requests = [request_of(options, kind) for kind in dict.fromkeys(options.kind)]
     if options.csv and len(requests) > 1:
         raise InputError("--csv writes one table: give one --kind, or take --json.")
+    if options.latex and (len(requests) > 1 or options.kind[0] in ("time", "characteristics")):
+        raise InputError("--latex writes one table of errors: --kind errors, window or backward.")
     found = []
     with ProgressLine() as line:
         runs = Runs(line.show, line.say)
@@ -95,6 +163,9 @@ def run(options: argparse.Namespace) -> int:
         warm_up(lambda _share, text: line.show(text))
         for request, missing in requests:
             found.append((measure(request, progress=line.show, runs=runs), request, missing))
+    table, request, _ = found[0]
+    if options.latex:
+        Path(options.latex).write_text(to_latex(table, request) + "\n", encoding="utf-8")
     tables = [
         {
             "request": dict(vars(request), settings=request.settings.to_json()),
@@ -103,5 +174,10 @@ def run(options: argparse.Namespace) -> int:
         }
         for table, request, missing in found
     ]
-    print_as(options, records(found[0][0]), {"tables": tables}, lambda: print_tables(found))
+
+    def text() -> None:
+        for one in found:
+            _print(*one)
+
+    print_as(options, records(table.drop(columns="errors", errors="ignore")), {"tables": tables}, text)
     return 0

@@ -191,7 +191,8 @@ def score_table(results: RunResult | Iterable[RunResult], *, plain: bool = False
     return pd.concat(frames, ignore_index=True)
 
 
-def _score_column(scores: pd.DataFrame, kind: ScoreKind) -> pd.Series[float]:
+def score_column(scores: pd.DataFrame, kind: ScoreKind) -> pd.Series[float]:
+    """Return the errors of a table of scores, a value per row."""
     check_choice("kind", kind, get_args(ScoreKind))
     if kind != "own":
         return scores[kind]
@@ -210,7 +211,7 @@ def methods_with(scores: pd.DataFrame, kind: ScoreKind = "average") -> list[str]
     >>> methods_with(scores, "before")
     ['imrc:recommended:single', 'imrc:recommended']
     """
-    known = _score_column(scores, kind).groupby(scores["method"], sort=False).count()
+    known = score_column(scores, kind).groupby(scores["method"], sort=False).count()
     return [str(name) for name in known.index[known > 0]]
 
 
@@ -221,7 +222,7 @@ def _errors_by_method(scores: pd.DataFrame, kind: ScoreKind) -> pd.DataFrame:
         raise ValueError(
             f"No method has the error {kind!r}: there is one task, or an earlier version kept the results."
         )
-    errors = scores.assign(error=_score_column(scores, kind))
+    errors = scores.assign(error=score_column(scores, kind))
     errors = errors[errors["method"].isin(known)]
     wide = errors.pivot_table(index="repetition", columns="method", values="error", sort=False)
     if wide.isna().any(axis=None):
@@ -336,7 +337,7 @@ def curve_table(
 
 def sample_size_table(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> pd.DataFrame:
     """Return the error of every method against n: method, title, x (n), value, stderr, half (of the 95 % interval)."""
-    grouped = scores.assign(error=_score_column(scores, kind)).groupby(["method", "n"], sort=False)["error"]
+    grouped = scores.assign(error=score_column(scores, kind)).groupby(["method", "n"], sort=False)["error"]
     table = grouped.agg(value="mean", stderr="sem", half="size").sort_index()
     table = table.reindex(scores["method"].unique(), level="method").reset_index().rename(columns={"n": "x"})
     table["half"] = half_width(table["stderr"], table["half"])

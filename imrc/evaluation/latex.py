@@ -19,6 +19,8 @@ _SPECIAL = str.maketrans(
     | {"²": "$^2$", "±": r"$\pm$", "–": "--", "“": "``", "”": "''"}
 )
 
+BOLD = "Bold: lowest, and not clearly worse than the lowest (paired 95 % t intervals, corrected by Holm's method)."
+
 
 def as_latex(text: str) -> str:
     r"""Return a text as LaTeX shows it literally.
@@ -32,10 +34,9 @@ def as_latex(text: str) -> str:
 def caption(result: RunResult) -> str:
     """Return what a table of a run needs to say: which error, settings, and what is bold."""
     settings, many = result.settings, result.settings.repetitions
-    spread = f"mean ± one standard error over {many} repetitions. Bold: lowest, and not clearly worse than the lowest "
-    spread += "(paired 95 % t intervals, corrected by Holm's method)" if many > 1 else ""
+    spread = f"mean ± one standard error over {many} repetitions. {BOLD}" if many > 1 else "one repetition."
     return (
-        f"{capital(result.measure())}, {HEADLINES[result.scenario.kind]}; {spread if many > 1 else 'one repetition'}. "
+        f"{capital(result.measure())}, {HEADLINES[result.scenario.kind]}; {spread} "
         f"n = {settings.n}, k = {result.n_tasks}, b = {settings.reach(result.n_tasks)}, W = {settings.learner.W}, "
         f"preset {settings.preset}, representation {settings.features.kind}, seed {settings.seed}."
     )

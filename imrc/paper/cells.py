@@ -152,14 +152,14 @@ def wide(cells: pd.DataFrame, *, milliseconds: bool = False) -> pd.DataFrame:
 
     def text(mean: float, spread: float, digits: int) -> str:
         if milliseconds:
-            return f"{1000 * mean:.{2 if digits == 3 else 0}f}" if math.isfinite(mean) else "–"
+            return f"{1000 * mean:.{2 if digits == 3 else 0}f} ms" if math.isfinite(mean) else "–"
         return with_spread(mean, spread, digits) or "–"
 
     rows: dict[str, dict[str, str]] = {}
     for cell in cells.itertuples():
         both = text(cell.ours, cell.std, 3), text(cell.printed, cell.printed_std, 2)
         rows.setdefault(cell.title, {})[cell.column] = " | ".join(both)
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("Dataset").reset_index()
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("Dataset").reset_index().fillna("")
 
 
 def agreement(cells: pd.DataFrame) -> str:
@@ -289,20 +289,25 @@ def reasons(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["Dataset", "Columns", "Why", "How to get it"])
 
 
-def characteristics() -> pd.DataFrame:
-    """Return the table of datasets: ours | printed for classes, samples and tasks, and what the paper does not say."""
+def characteristics(measured: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return the table of datasets: ours | printed for classes, samples and tasks, and what the paper does not say.
+
+    Of the paper's datasets as shipped, or of those measured by `imrc.paper.measure`.
+    """
     import pandas as pd
 
-    measured = {row.dataset: row for row in shipped.table("characteristics").itertuples()}
+    found = (shipped.table("characteristics") if measured is None else measured).set_index("dataset")
     rows = []
-    for name in printed_datasets():
-        ours, printed = measured.get(name), printed_characteristics(name)
+    for name in printed_datasets() if measured is None else found.index:
+        ours = found.loc[name] if name in found.index else None
+        printed = printed_characteristics(name) if name in printed_datasets() else {}
         texts = [
-            f"{'–' if ours is None else f'{getattr(ours, fact):,}'} | {value:,}" for fact, value in printed.items()
+            f"{'–' if ours is None else f'{ours[fact]:,}'} | {f'{printed[fact]:,}' if printed else '–'}"
+            for fact in ("classes", "samples", "tasks")
         ]
         more = ["–"] * 3
         if ours is not None:
-            more = [f"{ours.columns:,}", f"{ours.task_samples:,}", decimal(ours.rarest_class)]
+            more = [f"{ours['columns']:,}", f"{ours['task_samples']:,}", decimal(ours["rarest_class"])]
         rows.append([datasets.entry(name).title, *texts, *more, "" if ours is not None else how_to_get(name)])
     titles = ["Dataset", "Classes", "Samples", "Tasks", "Columns", "Samples of a task", "Rarest class", "How to get it"]
     return pd.DataFrame(rows, columns=titles)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -14,7 +14,7 @@ import numpy as np
 import imrc
 from imrc import datasets
 from imrc._checks import InputError, check_choice, check_int
-from imrc.baselines import PUBLISHED, REFERENCES, method_title, parse_method
+from imrc.baselines import PUBLISHED, REFERENCES, parse_method
 from imrc.evaluation.comparison import (
     SCORE_KINDS,
     Progress,
@@ -22,11 +22,11 @@ from imrc.evaluation.comparison import (
     comparison_table,
     imrc_key,
     run_methods,
+    score_column,
     score_table,
 )
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
-from imrc.evaluation.significance import Headline
 from imrc.features import FeatureSpec
 from imrc.paper.printed import (
     datasets_with_settings,
@@ -37,21 +37,18 @@ from imrc.paper.printed import (
     printed_error_of,
     printed_seconds,
 )
-from imrc.paper.windows import growth_table, window_table
 from imrc.tasks import TaskSequence
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TableKind = Literal["errors", "window", "backward", "time", "characteristics", "tasks", "growth"]
+TableKind = Literal["errors", "window", "backward", "time", "characteristics"]
 TABLES: dict[TableKind, str] = {
     "errors": "classification error of every method",
     "window": "error of IMRC for W = 2, 4, 6 with b = 3",
     "backward": "error of IMRC for b = 1 to 5 with W = 2",
     "time": "running time per task of IMRC for b = 1 to 5, and of other methods",
     "characteristics": "classes, samples and tasks of the datasets",
-    "tasks": "error of IMRC against k, the mean over all sequences of k consecutive tasks",
-    "growth": "running time of IMRC against n and k, for b = 1 to 5",
 }
 WINDOWS = (2, 4, 6)
 BACKWARD_STEPS = (1, 2, 3, 4, 5)
@@ -155,8 +152,8 @@ def measure(request: TableRequest, *, progress: Progress | None = None, runs: Ru
     """Measure a table of the paper, methods as on page *Against others*: a row per dataset, n and method or setting.
 
     `progress` is called with (what is running, steps done, steps in all); `runs` hold what other tables have run, and
-    get what this one runs. Columns: those of `comparison_table`, or setting, b, W; gap is ours minus printed,
-    reproduced within 0.02 or two standard errors, seconds are of a processor and per task.
+    get what this one runs. Columns: those of `comparison_table`, of the repetitions (errors), setting, b, W; gap is
+    ours minus printed, reproduced within 0.02 or two standard errors, seconds are of a processor and per task.
     """
     import pandas as pd
 
@@ -173,23 +170,22 @@ def measure(request: TableRequest, *, progress: Progress | None = None, runs: Ru
         if sequence is None or loaded != name:
             tasks = {} if request.k is None else {"tasks": request.k}
             sequence, loaded = datasets.load(name, seed=request.settings.seed, **tasks), name
-        settings, where = replace(request.settings, n=n or 1), f"{where}, n = {n}"
         if request.kind == "characteristics":
-            rows = pd.DataFrame([_characteristics(name, sequence)])
-        elif request.kind in ("tasks", "growth"):
-            rows = _curve_rows(request, settings, sequence, lambda what, *at, on=where: progress(f"{on}: {what}", *at))
-        else:
-            if request.kind == "errors":
-                scores = score_table(runs.of(where, sequence, settings, request.methods), plain=True)
-                against = imrc_key("paper") if imrc_key("paper") in set(scores["method"]) else None
-                rows = comparison_table(scores.assign(dataset=name), kind=request.error, reference=against)
-                rows.insert(2, "repetitions", settings.repetitions)
-                rows = rows.assign(setting="", b=settings.b, W=settings.learner.W)
-            else:
-                rows = pd.DataFrame(_setting_rows(request, settings, sequence, runs, where)).assign(dataset=name, n=n)
-            rows = _with_print(rows.assign(tasks=len(sequence)), request.kind)
-        frames.append(rows)
-    return pd.concat(frames, ignore_index=True).assign(
+            frames.append(pd.DataFrame([_characteristics(name, sequence)]))
+            continue
+        for setting, own, methods in _variants(request, replace(request.settings, n=n)):
+            said = f", {setting[0]} = {setting[1:]}" if setting else ""
+            scores = score_table(runs.of(f"{where}, n = {n}", sequence, own, methods, said), plain=True)
+            if setting:
+                scores = scores[scores["method"].isin(methods)]
+            scores = scores.assign(dataset=name, title=scores["title"] + said)
+            against = next((key for key in scores["method"] if key == imrc_key("paper")), None)
+            rows = comparison_table(scores, kind=request.error, reference=against)
+            errors = score_column(scores, request.error).groupby(scores["method"]).agg(list)
+            rows = rows.assign(errors=errors[rows["method"]].to_list(), tasks=len(sequence), setting=setting)
+            frames.append(rows.assign(b=own.b, W=own.learner.W, repetitions=own.repetitions))
+    table = pd.concat(frames, ignore_index=True)
+    return (table if request.kind == "characteristics" else _with_print(table)).assign(
         kind=request.kind,
         error_kind=request.error,
         features=request.settings.features.kind,
@@ -199,15 +195,16 @@ def measure(request: TableRequest, *, progress: Progress | None = None, runs: Ru
     )
 
 
-def _curve_rows(
-    request: TableRequest, settings: RunSettings, sequence: TaskSequence, progress: Progress
-) -> pd.DataFrame:
-    import pandas as pd
-
-    make = window_table if request.kind == "tasks" else growth_table
-    presets = [name.partition(":")[2] for name in request.methods if name.startswith("imrc:")]
-    own = [replace(settings, preset=preset) for preset in presets]
-    return pd.concat([make(sequence, one, [one.n], progress=progress).assign(preset=one.preset) for one in own])
+def _variants(request: TableRequest, settings: RunSettings) -> Iterator[tuple[str, RunSettings, Sequence[str]]]:
+    """Give what is run for a cell: a word for what is varied, the settings, and the methods."""
+    own = [name for name in request.methods if name.startswith("imrc:")]
+    if request.kind == "window":
+        yield from ((f"W{W}", replace(settings, W=W), own) for W in WINDOWS)
+    if request.kind in ("backward", "time"):
+        yield from ((f"b{b}", replace(settings, b=b), own) for b in BACKWARD_STEPS)
+    others = [name for name in request.methods if request.kind == "errors" or name not in own]
+    if others and request.kind in ("errors", "time"):
+        yield "", settings, others
 
 
 def _characteristics(name: str, sequence: TaskSequence) -> dict[str, Any]:
@@ -227,58 +224,17 @@ def _characteristics(name: str, sequence: TaskSequence) -> dict[str, Any]:
     }
 
 
-def _setting_rows(
-    request: TableRequest, settings: RunSettings, sequence: TaskSequence, runs: Runs, where: str
-) -> list[dict[str, Any]]:
-    """Return IMRC with other W or b, and for running times the other methods as they are."""
-    varied, values = ("W", WINDOWS) if request.kind == "window" else ("b", BACKWARD_STEPS)
-    rows = []
-    for method in request.methods:
-        if method.startswith("imrc:"):
-            for value in values:
-                own: Any = {varied: value}
-                said = f", {varied} = {value}"
-                (result,) = runs.of(where, sequence, replace(settings, **own), [method], said)
-                title = f"IMRC ({method.partition(':')[2]}){said}"
-                rows.append(_setting_row(result, method, title, f"{varied}{value}", request.error))
-        elif request.kind == "time":
-            (result,) = runs.of(where, sequence, settings, [method])
-            rows.append(_setting_row(result, method, method_title(method), "", request.error))
-    return rows
-
-
-def _setting_row(result: RunResult, method: str, title: str, setting: str, error: ScoreKind) -> dict[str, Any]:
-    rule, timed = ("forward_backward", "imrc") if setting else (method, method)
-    kinds = {kind: Headline.of(result.per_repetition(rule, kind)) for kind in ("average", "newest", "released")}
-    headline, settings = kinds["average" if error == "own" else error], result.settings
-    return {
-        "dataset": "",
-        "n": 0,
-        "method": method,
-        "title": title,
-        "setting": setting,
-        "b": settings.b,
-        "W": settings.learner.W,
-        "error": headline.mean,
-        "std": headline.std,
-        "stderr": headline.stderr,
-        **{kind: value.mean for kind, value in kinds.items()},
-        "seconds": float(result.method_time_s[timed].mean()),
-        "repetitions": settings.repetitions,
-    }
-
-
-def _with_print(table: pd.DataFrame, kind: TableKind) -> pd.DataFrame:
+def _with_print(table: pd.DataFrame) -> pd.DataFrame:
     """Put the printed values beside ours."""
     printed, seconds = [], []
     for row in table.itertuples():
-        of_setting = (printed_error_of(row.dataset, row.n, row.setting), math.nan)
-        printed.append(printed_error(row.dataset, row.n, row.method) if kind == "errors" else of_setting)
+        of_setting = printed_error_of(row.dataset, row.n, row.setting), math.nan
+        printed.append(of_setting if row.setting else printed_error(row.dataset, row.n, row.method))
         own = method_in_print(row.method) == "imrc"
         seconds.append(printed_seconds(row.dataset, row.n, row.setting or (f"b{row.b}" if own else row.method)))
     mean, spread = np.array(printed).T
-    table = table.assign(printed=mean, printed_std=spread, printed_seconds=seconds)
     gap, two, reproduced = beside_print(table["error"], table["stderr"], mean, spread)
+    table = table.assign(printed=mean, printed_std=spread, printed_seconds=seconds)
     return table.assign(gap=gap, gap_two_stderr=two, reproduced=reproduced.where(gap.notna()))
 
 

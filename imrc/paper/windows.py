@@ -1,8 +1,8 @@
-"""Errors of sequences of k consecutive tasks, wherever they begin, and how running time grows: the paper's curves."""
+"""Errors of sequences of k consecutive tasks, wherever they begin: the paper's curves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from imrc._checks import check_int
 from imrc._types import Floats
-from imrc.evaluation.comparison import Progress, imrc_key
-from imrc.evaluation.results import RunResult
-from imrc.evaluation.run import iter_run
+from imrc.evaluation.comparison import imrc_key
+from imrc.evaluation.run import run_all
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Headline, half_width
 from imrc.evaluation.splits import largest_n
@@ -26,8 +25,6 @@ LONGEST = 100
 """Tasks of the longest window."""
 STARTS = 100
 """Windows of one length at most; of more, evenly spaced ones are learnt."""
-TIMED_STEPS = (1, 2, 3, 4, 5)
-"""Backward steps of the curves of running time, as in the paper."""
 
 
 def window_starts(tasks: int) -> NDArray[np.int64]:
@@ -49,9 +46,7 @@ def lengths_shown(longest: int) -> tuple[int, ...]:
     return tuple(sorted({*range(1, min(longest, 10) + 1), *(int(k) for k in sparse if k < longest), longest}))
 
 
-def window_errors(
-    sequence: TaskSequence, settings: RunSettings, progress: Callable[[int, int], None] | None = None
-) -> tuple[dict[str, Floats], NDArray[np.int64]]:
+def window_errors(sequence: TaskSequence, settings: RunSettings) -> tuple[dict[str, Floats], NDArray[np.int64]]:
     """Return errors of sequences of k consecutive tasks, each learnt from its own beginning, and how many of each k.
 
     The mean over steps of the mean over the tasks seen. One run from each first task gives it for every k, since what
@@ -62,27 +57,17 @@ def window_errors(
     longest = min(len(sequence), LONGEST)
     lengths = np.minimum(longest, len(sequence) - starts)
     sums: dict[str, Floats] = {}
-    windows = (lengths[:, None] > np.arange(longest)).sum(axis=0)
-    done = 0
     for start, length in zip(starts, lengths, strict=True):
         part = replace(sequence, tasks=sequence.tasks[start : start + length])
-        steps = []
-        for step in iter_run(part, settings):
-            steps.append(step)
-            done += 1
-            if progress is not None:
-                progress(done, int(lengths.sum()))
-        result = RunResult.from_steps(settings, part, steps)
-        for rule, table in result.error_tables.items():
+        for rule, table in run_all(part, settings).error_tables.items():
             values = np.cumsum(table.by_step(), axis=1) / np.arange(1, length + 1)
             total = sums.setdefault(rule, np.zeros((len(values), longest)))
             total[:, :length] += values
+    windows = (lengths[:, None] > np.arange(longest)).sum(axis=0)
     return {rule: total / windows for rule, total in sums.items()}, windows
 
 
-def window_table(
-    sequence: TaskSequence, settings: RunSettings, sizes: Sequence[int], *, progress: Progress | None = None
-) -> pd.DataFrame:
+def window_table(sequence: TaskSequence, settings: RunSettings, sizes: Sequence[int]) -> pd.DataFrame:
     """Return errors against the number of consecutive tasks k and n, averaged over windows, a row per n, k and rule.
 
     Sizes the tasks are too small for are left out; ValueError if all are. Columns dataset, n, k, method, rule, windows,
@@ -90,10 +75,10 @@ def window_table(
     """
     import pandas as pd
 
-    rows = []
-    for n in possible_sizes(sequence, sizes):
-        said = (lambda *done, n=n: progress(f"n = {n}", *done)) if progress else None
-        errors, windows = window_errors(sequence, replace(settings, n=n), said)
+    rows, most = [], largest_n(sequence)
+    check_int("n", min(sizes), 1, most)
+    for n in sorted({n for n in sizes if n <= most}):
+        errors, windows = window_errors(sequence, replace(settings, n=n))
         for rule, values in errors.items():
             ratios = values / np.where(errors["single"] > 0, errors["single"], np.nan)
             for k in lengths_shown(values.shape[1]):
@@ -105,38 +90,3 @@ def window_table(
     table.insert(0, "dataset", sequence.name)
     halves = {f"{name}half": half_width(table[f"{name}stderr"], settings.repetitions) for name in ("", "ratio_")}
     return table.assign(**halves)
-
-
-def possible_sizes(sequence: TaskSequence, sizes: Sequence[int]) -> list[int]:
-    """Return those of the sizes the tasks are large enough for; raise ValueError if there is none."""
-    most = largest_n(sequence)
-    found = sorted({n for n in sizes if n <= most})
-    if not found:
-        check_int("n", min(sizes), 1, most)
-    return found
-
-
-def growth_table(
-    sequence: TaskSequence, settings: RunSettings, sizes: Sequence[int], *, progress: Progress | None = None
-) -> pd.DataFrame:
-    """Return processor seconds of learning k tasks, all rules together, for several n and 1 to 5 backward steps.
-
-    One repetition, timed alone, whatever the settings say. Columns dataset, n, b, k, seconds.
-    """
-    import pandas as pd
-
-    sequence = settings.fit_to(sequence)
-    frames = []
-    for n in possible_sizes(sequence, sizes):
-        for b in TIMED_STEPS:
-            if b >= len(sequence):
-                continue
-            own, steps = replace(settings, n=n, b=b, k=None, repetitions=1), []
-            for step in iter_run(sequence, own):
-                steps.append(step)
-                if progress is not None:
-                    progress(f"n = {n}, b = {b}", step.number, step.total)
-            seconds = np.cumsum(RunResult.from_steps(own, sequence, steps).method_time_s["imrc"][0])
-            k = np.array([k for k in lengths_shown(len(sequence)) if k > b])
-            frames.append(pd.DataFrame({"dataset": sequence.name, "n": n, "b": b, "k": k, "seconds": seconds[k - 1]}))
-    return pd.concat(frames, ignore_index=True)

@@ -78,7 +78,7 @@ def _curves(row: st.delta_generator.DeltaGenerator) -> None:
         f"Mean over all sequences of k consecutive tasks, each learnt from its own beginning; of more than {STARTS}, "
         f"evenly spaced ones, of at most {LONGEST} tasks. Few sequences are as long as the longest."
     )
-    made_by("tasks", f"imrc table --kind tasks --datasets {result.name} --n 10 100 --repetitions 3")
+    made_by("tasks")
 
 
 def _heatmaps(row: st.delta_generator.DeltaGenerator) -> None:

@@ -1,24 +1,31 @@
 """Put together the results of page *The paper*, ``data/results/``, from the outputs of commands.
 
     python -m tests.benchmarks.paper_results OUTPUTS
+    python -m tests.benchmarks.paper_results tasks
 
 OUTPUTS is a folder with what the commands in ``data/results/index.toml`` printed: ``backward*.csv``, ``window*.csv``,
-``lags_*.csv``, ``tasks*.csv``, ``errors*.csv`` (``imrc table --csv``), ``sweep*.csv`` (``imrc sweep --export``;
+``lags_*.csv``, ``errors*.csv`` (``imrc table --csv``), ``sweep*.csv`` (``imrc sweep --export``;
 ``sweep_settings*.csv`` also for W and b, ``sweep_covertype.csv`` is kept whole) and ``*.npz``. What is in none of them
-stays as it is shipped. Columns and their order are those of the shipped tables.
+stays as it is shipped. Columns and their order are those of the shipped tables. The word tasks measures the errors of
+all sequences of k consecutive tasks of Spam.
 """
 
 import json
 import shutil
 import sys
+from datetime import date
 from pathlib import Path
 
 import pandas as pd
 
+from imrc import datasets
 from imrc.baselines import PUBLISHED, REFERENCES
+from imrc.evaluation import RunSettings
 from imrc.evaluation.comparison import imrc_key
-from imrc.paper.measure import BACKWARD_STEPS, WINDOWS
+from imrc.features import FeatureSpec
+from imrc.paper.measure import BACKWARD_STEPS, WINDOWS, versions
 from imrc.paper.shipped import results_folder
+from imrc.paper.windows import window_table
 from tests.benchmarks.common import RESULTS as MEASURED
 
 RESULTS = results_folder()
@@ -114,7 +121,16 @@ def write(table: pd.DataFrame, name: str) -> None:
     print(f"{name}: {len(table)} rows")
 
 
+def tasks() -> None:
+    settings = RunSettings(preset="paper", features=FeatureSpec("paper"), repetitions=3)
+    table = window_table(datasets.load("spam"), settings, [10, 100])
+    write(table.assign(versions=versions(), date=date.today().isoformat()), "tasks")
+
+
 def main() -> None:
+    if sys.argv[1:] == ["tasks"]:
+        tasks()
+        return
     outputs = Path(sys.argv[1])
     write(errors(outputs), "errors")
     write(settings(outputs), "settings")
@@ -125,8 +141,6 @@ def main() -> None:
         cells = pd.read_csv(path).assign(dataset="covertype")
         cells = cells.assign(date=cells["finished_at"].str[:10], versions=cells["versions"].map(named))
         write(cells[[*pd.read_csv(RESULTS / "covertype.csv", nrows=0)]], "covertype")
-    for path in filled(outputs, "tasks*.csv"):
-        write(pd.read_csv(path), "tasks")
     growth = pd.read_csv(MEASURED / "solver_growth.csv")
     write(growth[["varied", "k", "n", "b", "ms_per_task", "seed", "versions"]], "growth")
     for path in sorted(outputs.glob("*.npz")):

@@ -1,4 +1,4 @@
-"""The paper's figures for any sequence: windows of tasks, running time, triangles of many tasks."""
+"""The paper's figures for any sequence: windows of tasks, triangles of many tasks."""
 
 from dataclasses import replace
 
@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import imrc
-from imrc.cli import main
 from imrc.evaluation import RunSettings, evaluate
-from imrc.paper.windows import LONGEST, growth_table, lengths_shown, window_errors, window_starts, window_table
+from imrc.paper.windows import LONGEST, lengths_shown, window_errors, window_starts, window_table
 from imrc.plots.paper import window_curves
 from imrc.plots.result import error_heatmaps, run_heatmaps
 from imrc.plots.tables import matrix_table, triangle_stride
@@ -62,14 +61,6 @@ def test_sizes_that_tasks_cannot_give_are_left_out_or_named(sequence):
         window_table(sequence, SETTINGS, [4000])
 
 
-def test_running_time_grows_with_tasks(sequence):
-    table = growth_table(sequence, SETTINGS, [5, 20])
-    assert set(table["b"]) == {1, 2, 3, 4, 5}
-    for (_, b), part in table.groupby(["n", "b"]):
-        assert part["k"].min() == b + 1
-        assert (np.diff(part["seconds"]) > 0).all()
-
-
 def test_curves_show_ratios_for_several_n(sequence):
     table = window_table(sequence, SETTINGS, [5, 20])
     ratios = window_curves(table)
@@ -101,15 +92,3 @@ def test_a_triangle_shows_steps_beside_tasks_above_sixty_tasks(tasks, stride):
     np.testing.assert_array_equal(z, dense[np.ix_(at, at)].T)
     assert list(cells[0].x) == list(cells[0].y) == (at + 1).tolist()
     assert error_heatmaps({"forward_backward": matrix_table(result, "forward_backward")}).data[0].z.shape == (tasks, 2)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["tasks", "growth"])
-def test_the_command_prints_the_curves_of_any_dataset(capsys, kind):
-    arguments = ["table", "--kind", kind, "--datasets", "random_walk", "-k", "4", "-n", "5", "10", "--repetitions", "1"]
-    assert main([*arguments, "--csv"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 1 + (4 * 3 * 2 if kind == "tasks" else (3 + 2 + 1) * 2)
-    assert main(arguments) == 0
-    printed = capsys.readouterr().out
-    assert "Drifting means (random walk), preset paper, seed 0." in printed

@@ -1,4 +1,4 @@
-"""``imrc table``: the same numbers as page Compare, beside the printed ones."""
+"""``imrc table``: the same numbers as page Against others, beside the printed ones."""
 
 import io
 import json
@@ -12,6 +12,7 @@ from imrc import datasets
 from imrc.cli import main
 from imrc.evaluation import RunSettings, evaluate
 from imrc.evaluation.comparison import UNTUNED, comparison_table, run_methods, score_table
+from imrc.evaluation.latex import latex_table
 from imrc.paper import measure
 
 SMALL = ["table", "--datasets", "random_walk", "-k", "5", "--n", "8", "--repetitions", "5", "--features", "automatic"]
@@ -84,10 +85,11 @@ def test_several_tables_share_their_runs_and_hold_the_same_numbers(capsys, monke
             assert {**ours, "seconds": 0} == {**theirs, "seconds": 0}
     assert main([*SMALL, "--kind", "errors", "time"]) == 0
     shown = capsys.readouterr().out
-    assert "Classification error, mean" in shown
-    assert "Running time per task over" in shown
-    assert main([*SMALL, "--kind", "errors", "time", "--csv"]) == 2
-    assert "--csv writes one table" in capsys.readouterr().err
+    assert "mean over tasks of the error after b - 1 more tasks" in shown
+    assert "processor time of learning a task" in shown
+    for format in (["--csv"], ["--latex", "no.tex"]):
+        assert main([*SMALL, "--kind", "errors", "time", *format]) == 2
+        assert f"{format[0]} writes one table" in capsys.readouterr().err
 
 
 def test_printed_values_stand_beside_ours(capsys, real_data):
@@ -118,18 +120,27 @@ def test_what_is_missing_is_listed_with_the_way_to_get_it(capsys, tmp_path, monk
     assert "imrc datasets fetch power_supply" in capsys.readouterr().err
 
 
-def test_tables_for_people(capsys):
-    assert main(SMALL) == 0
+def test_tables_for_people_and_for_latex(capsys, tmp_path):
+    file = tmp_path / "table.tex"
+    assert main([*SMALL, "--latex", str(file)]) == 0
     output = capsys.readouterr()
-    assert re.search(r"random walk.*paper +5 +\.\d{3} ± \.\d{3}", output.out)
+    assert re.search(r"random walk\) +\.\d{3} ± \.\d{3} \| –", output.out)
     assert "task 5 of 5" in output.err
+    result = evaluate(datasets.load("random_walk", tasks=5, seed=0), n=8, preset="paper", repetitions=5)
+    errors = {rule: result.per_repetition(rule, "released") for rule in ("forward_backward", "forward", "single")}
+    titles = ("IMRC (paper)", "IMRC, forward only (paper)", "IMRC, each task alone (paper)")
+    told = latex_table({"Drifting means (random walk)": dict(zip(titles, errors.values(), strict=True))}, "")
+    written = file.read_text(encoding="utf-8")
+    assert written.partition("tabular")[2] == told.partition("tabular")[2] + "\n"
+    assert "n = 8, b = 3, W = 2, seed = 0, representation automatic. Mean $\\pm$ one standard error over 5" in written
     assert main([*SMALL, "--methods", "majority", "logistic_single"]) == 0
     shown = capsys.readouterr().out
     assert "mean over steps of the mean over the tasks seen" in shown
-    assert re.search(r"ours .*\*\.\d{3} ± \.\d{3}", shown)
     assert UNTUNED not in shown  # has nothing to tune
     assert main([*SMALL, "--methods", "condor"]) == 0
     assert UNTUNED in capsys.readouterr().out
+    assert main([*SMALL, "--kind", "characteristics"]) == 0
+    assert re.search(r"random walk\) +2 \| – +1,500 \| – +5 \| –", capsys.readouterr().out)
 
 
 def test_long_methods_are_announced_after_their_first_task(capsys, monkeypatch):
