@@ -282,10 +282,10 @@ def way_sentence(plan: Plan, way: Way) -> str:
     return f"Not reachable: {why}."
 
 
-def advice(plan: Plan) -> str:
+def more_sentence(plan: Plan) -> str:
     """Return one sentence of advice: what reaches the wish, and from where on nothing is gained.
 
-    >>> for part in advice(make_plan(Rate.guess(0.01), 10, 20, 3, ess=55)).split("; "):
+    >>> for part in more_sentence(make_plan(Rate.guess(0.01), 10, 20, 3, ess=55)).split("; "):
     ...     print(part)
     Collect 11 samples a task, or learn 21 tasks more, or look 5 steps back
     beyond 6 backward steps next to nothing is gained.

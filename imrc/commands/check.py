@@ -78,7 +78,7 @@ def _as_json(plan: Plan, error: float | None) -> dict[str, Any]:
         "rho": plan.rate._asdict(),
         "wish": {"ess": plan.wish, "error": error},
         "ways": {way.vary: {**vars(way), "sentence": planning.way_sentence(plan, way)} for way in plan.ways},
-        "advice": planning.advice(plan),
+        "advice": planning.more_sentence(plan),
     }
 
 
@@ -86,4 +86,4 @@ def _print(plan: Plan, error: float | None) -> None:
     wanted = f"{plan.wish:,.1f} effective samples"
     print(f"Wanted: {wanted if error is None else f'an error of {decimal(error)}, that is {wanted}'}")
     print_table(["by", "takes"], [[way.vary, planning.way_sentence(plan, way)] for way in plan.ways], left=2)
-    print(planning.advice(plan))
+    print(planning.more_sentence(plan))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from imrc.commands.arguments import add_choice, sequence_of
 from imrc.commands.output import ProgressLine, print_as, warn
 from imrc.commands.run import add_settings, given_settings, settings_of
-from imrc.evaluation.decision import STRATEGY_TITLES
+from imrc.evaluation.scenarios import STRATEGY_TITLES
 from imrc.evaluation.settings import RunSettings
 from imrc.tasks import TaskSequence
 

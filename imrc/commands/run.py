@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from imrc.commands.arguments import add_choice, add_sequence, add_setting, sequence_of
 from imrc.commands.output import ProgressLine, print_as, print_table, warn
 from imrc.core.presets import own_features
 from imrc.core.settings import OVERRIDES, SETTINGS
-from imrc.evaluation.decision import REFERENCES, Decision, apart, decide, usual_answer, with_references
-from imrc.evaluation.effective import borrowing_note, effective_samples, samples_text
+from imrc.evaluation.effective import effective_samples, samples_text
 from imrc.evaluation.measures import definitions
+from imrc.evaluation.references import apart, with_references
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
-from imrc.evaluation.scenarios import HEADLINES, SCENARIOS
+from imrc.evaluation.scenarios import HEADLINES, REFERENCES, SCENARIOS
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Headline
 from imrc.features import FeatureSpec
 from imrc.wording import RULES, decimal, with_spread
+
+if TYPE_CHECKING:
+    from imrc.report import Decision
 
 NUMBERS = ("n", "b", "W", "repetitions", "seed")
 MAPPED = ("frequencies", "sigma2")
@@ -108,6 +111,8 @@ def _print(result: RunResult, rows: list[dict[str, Any]], decision: Decision) ->
         promised = [decimal(row["risk"]), samples_text(effective_samples(result, rule))] if "risk" in row else ["", ""]
         cells.append([decision[rule].title, *errors, *promised])
     print_table(["rule", *shown.values(), "risk", "ESS"], cells)
+    from imrc.report.worth import borrowing_note
+
     for text in (borrowing_note(effective_samples(result)), decision.sentence, decision.action, *decision.notes):
         if text:
             print(text.replace("*", ""))
@@ -125,7 +130,9 @@ def run(options: argparse.Namespace) -> int:
             line.show(sequence.name, step.number, step.total)
         result, references = apart(RunResult.from_steps(job, sequence, steps), settings)
     warn(sequence, settings.n)
-    decision = decide(result, result.name, references=references, usual=usual_answer(sequence))
+    from imrc.report import Report
+
+    decision = Report(run=result, sequence=sequence, references=references).decision
     if options.save:
         result.save(options.save)
     if options.predictions:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from imrc.evaluation.budget import realised_samples
 from imrc.evaluation.columns import Columns, LagTable, StepResult
-from imrc.evaluation.decision import Decision, decide, run_references
-from imrc.evaluation.effective import EffectiveSamples, effective_samples, theorem_4
+from imrc.evaluation.effective import EffectiveSamples, effective_samples
 from imrc.evaluation.measures import ErrorMatrix, error_matrix
+from imrc.evaluation.references import run_references
 from imrc.evaluation.results import RunResult, join_repetitions
 from imrc.evaluation.run import evaluate, iter_run
 from imrc.evaluation.scenarios import HEADLINES, SCENARIOS
@@ -14,4 +13,4 @@ from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Difference, Headline
 from imrc.evaluation.splits import draw_task, largest_n
 
-__all__ = ["Decision", "Difference", "Headline", "error_matrix"]
+__all__ = ["Difference", "Headline", "error_matrix"]

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 from imrc._checks import check_choice
-from imrc.core.theory import mean_ess
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.significance import mean_interval
 
@@ -46,20 +45,6 @@ def borrowing(result: RunResult) -> float:
     return 1.0 if alone is None or alone.shape[1] < 2 else 1.0 - float(alone[:, 1:].mean())
 
 
-def theorem_4(n: float, ratio: tuple[float, float, float], k: int, b: int | None) -> EffectiveSamples:
-    """Return what Theorem 4 gives for n d^2 / sigma^2, with the ends of its interval, mean over tasks; b None: all.
-
-    >>> import math
-    >>> found = theorem_4(10, (0.1, 0.0, math.inf), 20, 3)
-    >>> round(found.mean, 2), found.low, found.high
-    (52.33, 10.0, 132.0)
-    """
-    value, low, high = ratio
-    return EffectiveSamples(
-        mean_ess(n, value, k, b), mean_ess(n, high, k, b), mean_ess(n, low, k, b), own=float(n), borrowing=1.0
-    )
-
-
 def samples_text(worth: EffectiveSamples) -> str:
     """Return effective samples with their interval, as every page, report and table shows them.
 
@@ -80,17 +65,3 @@ def interval_text(worth: EffectiveSamples) -> str:
         return "one repetition"
     low, high = f"{worth.low:,.1f}", f"{worth.high:,.1f}"
     return "the same in all repetitions" if low == high else f"{low} to {high}"
-
-
-def borrowing_note(worth: EffectiveSamples) -> str:
-    """State how large a part the past has; empty if it is used throughout.
-
-    >>> borrowing_note(EffectiveSamples(12.0, 11.0, 13.0, 10.0, borrowing=0.25))
-    'On average over the steps, rules that borrow from other tasks have 25 % of the weight.'
-    """
-    if worth.borrowing >= 1:
-        return ""
-    if worth.borrowing <= 0:
-        return "Borrowing was switched off in every step; tasks count with their own samples."
-    share = min(max(round(100 * worth.borrowing), 1), 99)  # never rounded to none or to all
-    return f"On average over the steps, rules that borrow from other tasks have {share} % of the weight."

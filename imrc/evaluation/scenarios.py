@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from imrc.baselines import method_title
+from imrc.wording import RULES
+
 ScenarioName = Literal["continual", "multi_task", "adaptation", "next_task"]
 SCENARIO_NAMES: tuple[ScenarioName, ...] = get_args(ScenarioName)
 HeadlineKind = Literal["average", "newest", "lag", "released", "end", "before"]
@@ -22,6 +25,10 @@ HEADLINES: dict[HeadlineKind, str] = {
 }
 BORROWING = ("forward", "forward_backward")
 """Rules of IMRC that take from other tasks."""
+REFERENCES = ("majority", "pooled")
+"""Strategies that are none of IMRC's rules: methods of `imrc.baselines.registry`."""
+STRATEGY_TITLES = {name: RULES.get(name) or method_title(name) for name in ("majority", "single", "pooled", *BORROWING)}
+"""What a practitioner can do, the simplest first, as charts and tables call it."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from imrc._checks import check_int, check_real
 from imrc._types import Floats
 from imrc.core import theory
 from imrc.evaluation import EffectiveSamples, RunResult
-from imrc.evaluation.budget import Realised, realised_text
 from imrc.evaluation.effective import samples_text
 from imrc.planning import PLACES, Plan
 from imrc.plots._drawing import (
@@ -364,36 +363,31 @@ def with_reached(bounds: pd.DataFrame, result: RunResult) -> pd.DataFrame:
     return bounds[inside].assign(risk=risk[index[inside]], error=error[index[inside]])
 
 
-def realised_chart(found: Sequence[Realised], n: int) -> go.Figure:
-    """Return promised and realised samples of each rule with 95 % intervals.
+def realised_chart(table: pd.DataFrame, n: int, grid: tuple[int, int]) -> go.Figure:
+    """Return promised and realised samples of each rule with 95 % intervals, from `imrc.report.worth.realised_table`.
 
-    What is off the grid is said beside the row.
+    `grid` is the least and the most samples tried; what is off it is said beside the row.
     """
     traces = Traces()
     names, notes = [], []
-    most = max(found[0].most, *(one.promised.mean for one in found))
-    for one in found:
-        colour = COLOURS[one.rule]
-        rows = (
-            ("promised", one.promised.mean, one.promised.low, one.promised.high, "circle-open"),
-            ("realised", one.value, one.low, one.high, "circle"),
-        )
-        for what, value, low, high, symbol in rows:
-            name = f"{NAMES[one.rule]},<br>{what}"
-            names.append(name)
-            if math.isfinite(low):
-                traces.straight([low, min(high, most)], [name, name], colour=rgba(colour, 0.45), width=5, dash=None)
-            shown, said = [value if math.isfinite(value) else None], "%{x:.1f} samples<extra></extra>"
-            traces.dots(shown, [name], name, colour, symbol=symbol, size=13, edge=2, hovertemplate=said)
-            if what == "realised" and not math.isfinite(value):
-                notes.append((name, realised_text(one)))
+    most = max(grid[1], table.loc[table["what"] == "promised", "value"].max())
+    for one in table.itertuples():
+        name, colour = f"{NAMES[one.rule]},<br>{one.what}", COLOURS[one.rule]
+        names.append(name)
+        if math.isfinite(one.low):
+            traces.straight([one.low, min(one.high, most)], [name, name], colour=rgba(colour, 0.45), width=5, dash=None)
+        shown, said = [one.value if math.isfinite(one.value) else None], "%{x:.1f} samples<extra></extra>"
+        symbol = "circle-open" if one.what == "promised" else "circle"
+        traces.dots(shown, [name], name, colour, symbol=symbol, size=13, edge=2, hovertemplate=said)
+        if one.said:
+            notes.append((name, one.said))
     traces.straight([n, n], [names[-1], names[0]], "a task's own samples", COLOURS["single"], dash="dot")
     return chart(
         traces,
         axis(
             "samples a task is worth",
             type="log",
-            range=[math.log10(min(found[0].least, n) * 0.9), math.log10(most * 1.05)],
+            range=[math.log10(min(grid[0], n) * 0.9), math.log10(most * 1.05)],
         ),
         names_axis(names, range=[-0.6, len(names) - 0.4]),
         title="Do the errors show what was promised?",

@@ -12,9 +12,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from imrc._checks import check_choice
-from imrc.evaluation import Decision, RunResult
-from imrc.evaluation.decision import STRATEGY_TITLES
-from imrc.evaluation.scenarios import HeadlineKind
+from imrc.evaluation import RunResult
+from imrc.evaluation.scenarios import STRATEGY_TITLES, HeadlineKind
 from imrc.plots._drawing import (
     COLOURS,
     DASHES,
@@ -42,20 +41,22 @@ from imrc.wording import decimal
 _AXIS = {"error": "share of wrong answers", "balanced error": "balanced error"}
 
 
-def decision_chart(decision: Decision) -> go.Figure:
-    """Return errors of the strategies with 95 % intervals, simplest at the top, lowest in bold, advised with a tick."""
-    strategies, advised = decision.strategies, decision.advice.advised
+def decision_chart(errors: pd.DataFrame, measure: str = "error") -> go.Figure:
+    """Return errors of the strategies with 95 % intervals, simplest at the top, lowest in bold, advised with a tick.
+
+    `errors` are those of a report (`Report.errors`), and `measure` is what they are.
+    """
+    strategies, best = list(errors.itertuples()), int(errors["error"].to_numpy().argmin())
     titles = ["<br>".join(map(html.escape, textwrap.wrap(one.title, 20))) for one in strategies]
-    mean = np.array([one.error.mean for one in strategies])
-    ends = np.array([[one.low, one.high] for one in strategies])
+    mean, ends = errors["error"].to_numpy(), errors[["low", "high"]].to_numpy()
     known = bool(np.isfinite(ends).all())
-    colours = [COLOURS.get(one.name, COLOURS["reference"]) for one in strategies]
+    colours = [COLOURS.get(one.strategy, COLOURS["reference"]) for one in strategies]
     # Plotly draws one colour of bars per trace.
     traces = Traces()
     for (low, high), title, colour in zip(ends, titles, colours, strict=True):
         if high > low:
             traces.straight([low, high], [title, title], colour=rgba(colour, 0.45), width=5, dash=None)
-    symbols = ["diamond" if one.name in ("majority", "pooled") else "circle" for one in strategies]
+    symbols = ["diamond" if one.strategy in ("majority", "pooled") else "circle" for one in strategies]
     interval = "<br>95 % interval %{customdata[0]:.3f} to %{customdata[1]:.3f}" if known else ""
     hover = "%{x:.3f}" + interval + "<extra></extra>"
     traces.dots(mean, titles, None, colours, symbol=symbols, size=13, customdata=ends, hovertemplate=hover)
@@ -69,10 +70,7 @@ def decision_chart(decision: Decision) -> go.Figure:
             "xanchor": "left",
             "xshift": 6,
             "showarrow": False,
-            "text": (
-                f"<b>{decimal(one.error.mean)}</b>" if one.name == decision.advice.best else decimal(one.error.mean)
-            )
-            + " ✓" * (one.name == advised),
+            "text": (f"<b>{decimal(one.error)}</b>" if one.Index == best else decimal(one.error)) + " ✓" * one.advised,
             "font": {"size": 14},
         }
         for title, one in zip(titles, strategies, strict=True)
@@ -80,10 +78,10 @@ def decision_chart(decision: Decision) -> go.Figure:
     said = ["bars: 95 % intervals" if known else "one repetition: no intervals", "bold: lowest", "✓ advised"]
     return chart(
         traces,
-        axis(_AXIS[decision.measure], **decimals([mean, *ends.T])),
+        axis(_AXIS[measure], **decimals([mean, *ends.T])),
         names_axis(titles, range=[-0.6, len(titles) - 0.4]),
         title="What could one do?",
-        subtitle=" · ".join(said if advised else said[:2]),
+        subtitle=" · ".join(said if errors["advised"].any() else said[:2]),
         height=106 + 36 * len(titles),
         legend=False,
         annotations=numbers,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from imrc._checks import check_choice
 from imrc._types import Floats
 from imrc.evaluation import LagTable, RunResult
-from imrc.evaluation.decision import REFERENCES
+from imrc.evaluation.scenarios import REFERENCES
 from imrc.evaluation.significance import interval_columns, mean_and_stderr
 
 Quantity = Literal["error", "difference", "risk"]

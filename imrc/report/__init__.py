@@ -7,6 +7,6 @@ from __future__ import annotations
 
 from imrc.report._check import check, iter_check
 from imrc.report._report import Report, to_latex
-from imrc.report._write import to_html, write
+from imrc.report.decision import Decision
 
-__all__ = ["to_latex"]
+__all__ = ["Decision", "to_latex"]

@@ -8,13 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from imrc._checks import InputTypeError
-from imrc.diagnostics import assess
+from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult, RunSettings, join_repetitions, largest_n
 from imrc.evaluation.comparison import sample_sizes
-from imrc.evaluation.decision import apart, with_references
+from imrc.evaluation.references import apart, with_references
 from imrc.evaluation.run import run_all
-from imrc.features import FEATURE_TITLES
-from imrc.report._report import Report
+from imrc.report._report import Report, diagnose
 from imrc.tasks import TaskSequence, checked_tasks
 
 Progress = Callable[[float, str], object]
@@ -53,13 +52,10 @@ class _Work:
         self._done += done
         self._progress(min(self._done / self._steps, 1.0), what)
 
-    def diagnosed(self) -> Any:  # noqa: ANN401 - an assessment
+    def diagnosed(self) -> Assessment:
         """Return the diagnosis of the tasks in the representation of the run."""
-        spec = self.settings.features.diagnosed
         self.show("do the tasks evolve?")
-        found = assess(
-            self.sequence, features=spec, representation=FEATURE_TITLES[spec.kind].lower(), seed=self.settings.seed
-        )
+        found = diagnose(self.sequence, self.settings)
         self.show("do the tasks evolve?", len(self.sequence))
         return found
 

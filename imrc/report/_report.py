@@ -13,29 +13,35 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from imrc._checks import InputError, check_choice
-from imrc.diagnostics import Assessment, Verdict, words
-from imrc.evaluation import Decision, RunResult, decide, effective_samples, realised_samples, theorem_4
-from imrc.evaluation.budget import RANGE, budget_sentence, budget_table, realised_sentence
-from imrc.evaluation.decision import Advice, usual_answer
-from imrc.evaluation.effective import borrowing_note
+from imrc.diagnostics import Assessment, Verdict, assess, words
+from imrc.evaluation import RunResult, RunSettings, effective_samples
+from imrc.evaluation.budget import budget_table
 from imrc.evaluation.latex import caption, latex_table
 from imrc.evaluation.scenarios import BORROWING
 from imrc.evaluation.significance import with_error
+from imrc.features import FEATURE_TITLES
 from imrc.planning import (
     Place,
     Plan,
     Rate,
-    advice,
     learning_curve,
     make_plan,
+    more_sentence,
     out_of_reach,
     promise_sentence,
     samples_for,
 )
-from imrc.report.sentences import (
+from imrc.report.decision import Advice, Decision, decide, usual_answer
+from imrc.report.worth import (
+    RANGE,
     accounts_sentence,
+    borrowing_note,
+    budget_sentence,
     measured_sentence,
+    realised_samples,
+    realised_sentence,
     reason_sentence,
+    theorem_4,
     theorem_4_sentence,
     worth_sentence,
 )
@@ -54,6 +60,12 @@ SCHEMA, VERSION = "imrc.report", 1
 LEARNT = ("single", "pooled", "forward", "forward_backward")
 """Strategies a model can be learnt by."""
 Fitted = Literal["alone", "single", "pooled", "forward", "forward_backward"]
+
+
+def diagnose(sequence: TaskSequence, settings: RunSettings) -> Assessment:
+    """Return the diagnosis of tasks in the representation of a run."""
+    spec = settings.features.diagnosed
+    return assess(sequence, features=spec, representation=FEATURE_TITLES[spec.kind].lower(), seed=settings.seed)
 
 
 def readable(text: str) -> str:
@@ -163,15 +175,7 @@ class Report:
         Columns: strategy, title, error (or balanced error, see ``decision.measure``), standard error, low and high (95
         % interval), recall (where a class is rare) and advised.
         """
-        import pandas as pd
-
-        rows = []
-        for one in self.decision.strategies:
-            row = {"strategy": one.name, "title": one.title, "error": one.error.mean}
-            row |= {"standard error": one.error.stderr, "low": one.low, "high": one.high}
-            row |= {} if one.recall is None else {"recall": one.recall}
-            rows.append(row | {"advised": one.name == self.advice.advised})
-        return pd.DataFrame(rows)
+        return self.decision.errors
 
     @property
     def meaning(self) -> str:
@@ -221,7 +225,7 @@ class Report:
         """How many labels: what the plan promises, from where on nothing is gained, and what errors at other n say."""
         # Where the verdict says that the gain cannot be predicted, nothing is promised.
         unknown = self.verdict is None or self.verdict.name in ("dependent", "too_few")
-        said = [] if self.plan is None or unknown else [promise_sentence(self.plan), advice(self.plan)]
+        said = [] if self.plan is None or unknown else [promise_sentence(self.plan), more_sentence(self.plan)]
         if said and self.verdict is not None and self.verdict.assumption != "supported":
             said[0] = f"If the tasks evolve as the theorems assume: {said[0]}"
         if len(self.curve) > 1:

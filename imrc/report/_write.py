@@ -7,14 +7,13 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
 
 from imrc import datasets
-from imrc.diagnostics import Assessment, assess, words
-from imrc.evaluation import Decision, RunResult, effective_samples, run_references
+from imrc.diagnostics import Assessment, words
+from imrc.evaluation import RunResult, effective_samples
 from imrc.evaluation.effective import samples_text
 from imrc.evaluation.measures import MEASURES, definitions
 from imrc.evaluation.reproduce import as_command, as_python
@@ -26,7 +25,8 @@ from imrc.plots import compare, ess, evolving
 from imrc.plots.result import decision_chart, run_choices, run_curves, run_heatmaps, run_ladder, run_story
 from imrc.plots.tables import QUANTITIES
 from imrc.report import _page
-from imrc.report._report import Report
+from imrc.report._report import Report, diagnose
+from imrc.report.decision import Decision
 from imrc.report.sentences import interval_words, plain_errors_note
 from imrc.tasks import TaskSequence
 from imrc.wording import RISKS, RULES, capital, decimal, number, p_text, versions, with_spread
@@ -180,7 +180,7 @@ def _repeat(result: RunResult, commands: Mapping[str, str] | None) -> str:
 
 def _errors(result: RunResult, decision: Decision, references: RunResult | None) -> Iterator[tuple[str, go.Figure]]:
     risk = RISKS[result.loss]
-    yield "decision", decision_chart(decision)
+    yield "decision", decision_chart(decision.errors, decision.measure)
     for quantity in QUANTITIES[: 3 if result.loss == "0-1" else 2]:
         yield f"heatmaps-{quantity}", run_heatmaps(result, quantity, risk.lower())
     yield "ladder", run_ladder(result)
@@ -252,36 +252,6 @@ def sections(report: Report, compared: Sequence[RunResult]) -> dict[str, list[tu
     return found
 
 
-def to_html(
-    result: RunResult,
-    *,
-    sequence: TaskSequence | None = None,
-    diagnosis: Assessment | None = None,
-    references: RunResult | None = None,
-    title: str | None = None,
-    **options: Any,  # noqa: ANN401 - those of `page_of`
-) -> str:
-    """Return a report of a run as one HTML text that needs nothing else, see `page_of`.
-
-    `sequence`, of whose tasks the run may have used the first k, adds the facts of the data and, unless given,
-    `diagnosis` and `references` (`run_references`, same draws). InputError: another sequence.
-    """
-    report = Report(run=result, sequence=sequence, diagnosis=diagnosis, references=references, name=title or "")
-    if report.sequence is not None and references is None:
-        report = replace(report, references=run_references(report.sequence, result.settings))
-    return page_of(diagnosed(report), **options)
-
-
-def diagnosed(report: Report) -> Report:
-    """Return a report with the diagnosis of its tasks, if it has tasks."""
-    sequence, settings = report.sequence, report.run.settings
-    if sequence is None or report.diagnosis is not None or len(sequence) < 2:
-        return report
-    spec = settings.features.diagnosed
-    found = assess(sequence, features=spec, representation=FEATURE_TITLES[spec.kind].lower(), seed=settings.seed)
-    return replace(report, diagnosis=found)
-
-
 def page_of(
     report: Report,
     *,
@@ -292,8 +262,10 @@ def page_of(
     """Return a report as one HTML text that needs nothing else: charts, verdict, how to repeat it.
 
     `compared` are runs of methods on the same draws, `commands` headings and texts of what repeats the run. Names are
-    escaped, and the page forbids itself any request.
+    escaped, and the page forbids itself any request. Tasks that were not diagnosed are diagnosed.
     """
+    if report.sequence is not None and report.diagnosis is None and len(report.sequence) > 1:
+        report = replace(report, diagnosis=diagnose(report.sequence, report.run.settings))
     result, decision = report.run, report.decision
     when = (date or datetime.now(UTC)).astimezone(UTC)
     first = "a first look by imrc" if report.is_first_look else "a report by imrc"
@@ -334,10 +306,3 @@ def _steps(sequence: TaskSequence | None) -> list[str]:
     if not said:
         return []
     return ["<ul>" + "".join(f"<li>{_page.escape(line)}</li>" for line in said) + "</ul>"]
-
-
-def write(result: RunResult, path: str | Path, **options: Any) -> Path:  # noqa: ANN401 - options of `to_html`
-    """Write a report as one HTML file, with the options of `to_html`, and return its path; its folder must exist."""
-    file = Path(path)
-    file.write_text(to_html(result, **options), encoding="utf-8")
-    return file

@@ -1,143 +1,14 @@
-"""What runs say in sentences: what errors show, first, what effective samples promise beside it, which method wins."""
+"""Comparisons in words: differences, which method wins, and how that was tested."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from imrc.diagnostics import Assessment
-from imrc.evaluation import RunResult
-from imrc.evaluation.effective import EffectiveSamples, effective_samples, interval_text
 from imrc.evaluation.significance import Difference, Headline, with_error
-from imrc.wording import RULES, capital, decimal, fewest, listed, p_cell, signed, with_spread
-
-_TURNS_BACK = 0.6
-"""Neighbours are this much less alike than tasks two apart where every step undoes the one before."""
-_RARELY = 0.6
-"""A rule that borrowed in fewer of its steps has judged by itself that neighbours mislead."""
-_ALONE = {"adaptation": "the newest task alone", "next_task": "the rule of the last task"}
-
-
-def measured_sentence(result: RunResult, title: str | None = None) -> str:
-    """State how much lower the error of the main rule is than without other tasks, in Markdown.
-
-    A title makes it a headline without numbers; without one the sentence begins with the rule and has them.
-    """
-    main, measure = result.scenario.main, result.measure()
-    headlines, gain = result.headline(), result.difference(main)
-    single = headlines["single"]
-    numbers = "" if title is not None else f" ({with_error(headlines[main])} against {with_error(single)})"
-    rule, alone = f"{RULES[main].lower()} learning", _ALONE.get(result.settings.scenario, "each task alone")
-    start = f"On *{title}*, {rule}" if title is not None else capital(rule)
-    if not np.isfinite(single.mean):
-        return f"{start} cannot be judged yet: it takes two tasks to test one before it is learnt."
-    if not np.isfinite(gain.low):
-        return f"{start} and {alone} were compared in one repetition{numbers}: the difference may be chance."
-    if not gain.clear:
-        return f"{start} makes no clear difference to {alone}{numbers}."
-    less = gain.mean < 0
-    share = f"{100 * abs(gain.mean) / single.mean:.0f}\u00a0%" if single.mean > 0 else ""
-    if measure == "error":
-        return f"{start} makes {share} {'fewer' if less else 'more'} errors than {alone}{numbers}."
-    return f"{start} has a {share} {'lower' if less else 'higher'} {measure} than {alone}{numbers}."
-
-
-def reason_sentence(result: RunResult, diagnosis: Assessment | None = None) -> str:
-    """Give the likely reason why errors do not follow effective samples; empty where they do or nothing is known."""
-    gain = result.difference(result.scenario.main)
-    if not np.isfinite(gain.low) or (gain.clear and gain.mean < 0):
-        return ""
-    worth = effective_samples(result)
-    curve = None if diagnosis is None else diagnosis.variogram
-    if curve is not None and len(curve.gamma) > 1 and curve.gamma[1] < _TURNS_BACK * curve.gamma[0]:
-        return (
-            "Tasks two apart are more alike than neighbours: what is right for one task is wrong for the next, as "
-            "where labels flip back and forth, so neighbours mislead. The theorems assume changes that do not depend "
-            "on each other."
-        )
-    if worth.borrowing < _RARELY:
-        return f"Each task alone has a share of {100 * (1 - worth.borrowing):.0f} % in the rules themselves."
-    if diagnosis is not None and diagnosis.verdict.assumption == "contradicted":
-        return (
-            f"The theorems assume independent changes around zero; the verdict here is *{diagnosis.verdict.title}*, "
-            "for which they promise nothing."
-        )
-    return (
-        "Effective samples make the mean vectors surer. Errors need not follow: a few components, such as those that "
-        "flip with the labels, may change far more than the average that this number goes by, or the rule is already "
-        "about as good as its features allow."
-    )
-
-
-def accounts_sentence(result: RunResult) -> str:
-    """State what W and the accounts of past predictions did: the mean share of each rate of change over the steps."""
-    window, worth = result.settings.learner.W, effective_samples(result)
-    samples = f"a task counts as {worth.mean:,.1f} samples on average"
-    shares: dict[str, float] = {}
-    for name, values in result.choices.items():
-        if name.startswith("rate "):
-            kind = {"rate 0": "all tasks alike", "rate inf": "each task alone"}.get(name, "rates between them")
-            shares[kind] = shares.get(kind, 0.0) + float(values.mean())
-    if not shares:
-        return f"With W = {window}, each change is taken from the {window} nearest squared differences: {samples}."
-    given = listed([f"{100 * share:.0f}\u00a0% {kind}" for kind, share in shares.items()])
-    arrivals = "all arrivals" if window == "all" else f"the last {window} arrivals"
-    return f"What predicted {arrivals} best (W = {window}) decides how much the past counts: {given}; {samples}."
-
-
-def worth_sentence(result: RunResult) -> str:
-    """State what the theorems promise for the changes a run estimated, in Markdown."""
-    worth = effective_samples(result)
-    if worth.borrowing == 0:
-        return f"**Promised:** no more than each task's own {worth.own:g} samples."
-    before = result.scenario.kind == "before"
-    text = (
-        f"**Promised** by the theorems for the changes this run estimated: each task is worth {worth.mean:,.1f} "
-        f"samples {'before any of its labels' if before else f'instead of {worth.own:g}'}"
-    )
-    interval = interval_text(worth)
-    return f"{text} ({'95 % interval ' if ' to ' in interval else ''}{interval})."
-
-
-def next_task_sentence(result: RunResult, ratio: tuple[float, float, float] | None = None) -> str:
-    """State what the next task is worth before any of its labels, in Markdown; empty where that is not known.
-
-    Empty too where `worth_sentence` says it, or tasks do not arrive one by one. `ratio` is n d^2 / sigma^2, with ends.
-
-    >>> import imrc
-    >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=4), n=5, repetitions=2)
-    >>> next_task_sentence(result, (0.5, 0.1, 1.0)).endswith("no past makes it worth more than σ² / d² = 10.0.")
-    True
-    """
-    if not result.has_before or result.n_tasks < 2 or result.settings.scenario in ("next_task", "multi_task"):
-        return ""
-    found = effective_samples(result.seen_as("next_task"))
-    text = f"**Before any of its labels**, a task is worth {found.mean:,.1f} samples in the run"
-    if ratio is None or ratio[0] <= 0:
-        return f"{text}."
-    return f"{text}; by the measured change no past makes it worth more than σ² / d² = {found.own / ratio[0]:,.1f}."
-
-
-def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: float, result: RunResult) -> str:
-    """Compare Theorem 4 at the ratio measured on all samples (`full`: all succeeding tasks) with a run, and explain."""
-    learner, n = result.settings.learner, result.settings.n
-    estimate = (
-        f"the run has to find the rate of change while it learns, from the {n} samples drawn of each task so far"
-        if learner.tracking == "rate"
-        else f"the run estimates variances and changes by equation (7) from {n} samples of each task, where noise "
-        "counts as change, and the component that changes most decides"
-    )
-    off = ", and it borrows in part only" if run.borrowing < 1 and run.mean < theorem.mean else ""
-    reach = result.settings.reach(result.n_tasks)
-    limit = f" (without that limit Theorem 4 gives {full:,.1f})" if reach < result.n_tasks - 1 else ""
-    return (
-        f"**Theorem 4** at the ratio measured on all samples gives {theorem.mean:,.1f} (interval {theorem.low:,.1f} to "
-        f"{theorem.high:,.1f}, from that of the ratio). Both are means over the tasks with at most {reach} "
-        f"step{'s' * (reach != 1)} back{limit}; they differ because {estimate}{off}."
-    )
+from imrc.wording import capital, decimal, fewest, listed, p_cell, signed, with_spread
 
 
 def interval_words(difference: Difference) -> str:

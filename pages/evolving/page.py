@@ -3,7 +3,7 @@
 import streamlit as st
 
 from imrc.diagnostics import words
-from imrc.report.sentences import measured_sentence
+from imrc.report.worth import measured_sentence
 from pages.evolving import experts, pictures
 from pages.shell import assessing, controls, data, running, screen, state
 from pages.shell.words import plain

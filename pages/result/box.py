@@ -53,7 +53,7 @@ def in_words(report: Report, how: str) -> str:
 def strategies(report: Report, *, name: str = "decision", over: tuple[Any, Any] = (st, st)) -> Any:  # noqa: ANN401 - what `charts.show` returns
     """Show what one could do, with intervals; return what another chart can be shown over."""
     alt = in_words(report, "with its 95 % interval")
-    return charts.show(decision_chart, report.decision, name=name, alt=alt, over=over)
+    return charts.show(decision_chart, report.errors, report.decision.measure, name=name, alt=alt, over=over)
 
 
 def what_to_do(report: Report, *, drawn: bool) -> None:

@@ -14,12 +14,12 @@ import streamlit as st
 
 import imrc
 from imrc._checks import InputError
-from imrc.evaluation.decision import STRATEGY_TITLES
 from imrc.evaluation.reproduce import as_command, as_python, model_as_python
+from imrc.evaluation.scenarios import STRATEGY_TITLES
 from imrc.model import STRATEGIES, Model, fit_model
 from imrc.report import Report
 from imrc.report._report import readable
-from imrc.report._write import diagnosed, page_of
+from imrc.report._write import page_of
 from imrc.tables.write import csv_text
 from pages.shell import comparing, data, state
 from pages.shell.choice import OWN, Choice
@@ -57,7 +57,7 @@ def buttons(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
 
 
 def _html(found: Report, sequence: Callable[[], imrc.TaskSequence], **options: Any) -> str:  # noqa: ANN401
-    return page_of(diagnosed(replace(found, sequence=sequence())), **options)
+    return page_of(replace(found, sequence=sequence()), **options)
 
 
 def _report(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:

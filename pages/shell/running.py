@@ -16,8 +16,8 @@ import imrc
 from imrc.datasets import DataError
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run, join_repetitions, largest_n
 from imrc.evaluation.comparison import sample_sizes
-from imrc.evaluation.decision import REFERENCE, apart, with_references
 from imrc.evaluation.limits import run_cells
+from imrc.evaluation.references import REFERENCE, apart, with_references
 from imrc.report import Report
 from imrc.report._check import FIRST_LOOK
 from imrc.solvers import warm_up

@@ -9,7 +9,7 @@ import streamlit as st
 from imrc.features import FEATURE_TITLES
 from imrc.plots import ess
 from imrc.report import Report, guarantees
-from imrc.report.sentences import next_task_sentence
+from imrc.report.worth import next_task_sentence
 from imrc.wording import LOSSES
 from pages.shell import assessing, charts, controls, formulas, links
 from pages.shell.choice import PRESET_TITLES, Choice, loss_in_words

@@ -3,12 +3,11 @@
 import streamlit as st
 
 from imrc.diagnostics import tracks
-from imrc.evaluation import effective_samples, realised_samples
-from imrc.evaluation.budget import realised_text
-from imrc.planning import PLACES, advice, plan_table, way_sentence
+from imrc.evaluation import effective_samples
+from imrc.planning import PLACES, more_sentence, plan_table, way_sentence
 from imrc.plots import ess
 from imrc.report import Report
-from imrc.report.sentences import measured_sentence
+from imrc.report.worth import measured_sentence, realised_samples, realised_table, realised_text
 from pages.shell import charts, controls, links, running, state
 from pages.why_it_helps import experts
 
@@ -74,13 +73,13 @@ def more(report: Report) -> None:
     )
     plan = report.planned(ess=wish, of=of)
     ways = " ".join(f"*{way.vary}*: {way_sentence(plan, way)}" for way in plan.ways)
-    st.markdown(f"**{advice(plan)}** {ways}")
+    st.markdown(f"**{more_sentence(plan)}** {ways}")
     charts.show(
         ess.plan_chart,
         plan_table(plan),
         plan,
         name="plan-curves",
-        alt=f"Effective samples of {PLACES[of]} against n, k and b, with the band of the rate. {advice(plan)}",
+        alt=f"Effective samples of {PLACES[of]} against n, k and b, with the band of the rate. {more_sentence(plan)}",
     )
 
 
@@ -92,8 +91,9 @@ def counted(report: Report) -> None:
         return
     charts.show(
         ess.realised_chart,
-        found,
+        realised_table(found),
         report.n,
+        (found[0].least, found[0].most),
         name="realised-chart",
         alt="Effective samples promised and realised: "
         + ", ".join(

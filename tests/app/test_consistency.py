@@ -14,13 +14,16 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from imrc import datasets, report
+import imrc
+from imrc import datasets
 from imrc.cli import main
-from imrc.evaluation import SCENARIOS, RunResult, decide, effective_samples
+from imrc.evaluation import SCENARIOS, RunResult, effective_samples, run_references
 from imrc.evaluation.comparison import imrc_key, title_of_method
 from imrc.evaluation.effective import samples_text
 from imrc.evaluation.significance import with_error
-from imrc.report.sentences import measured_sentence
+from imrc.report._write import page_of
+from imrc.report.decision import decide
+from imrc.report.worth import measured_sentence
 from imrc.wording import RULES
 from pages.shell import charts
 from tests.app.conftest import link, texts
@@ -124,7 +127,8 @@ def walk(test: AppTest, run: RunResult) -> Iterator[tuple[str, str]]:
 
 def reported(run: RunResult, sequence: object) -> str:
     """Return what the report says before its charts, in the words of the pages."""
-    page = report.to_html(run, sequence=sequence)
+    references = run_references(sequence, run.settings)
+    page = page_of(imrc.Report(run=run, sequence=sequence, references=references))
     page = re.sub(r"<(script|style).*?</\1>", " ", page, flags=re.DOTALL).partition("Measures of continual")[0]
     page = re.sub(r"</?(strong|em)>", "", page)
     text = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))

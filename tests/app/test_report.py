@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import expect
 
 import imrc
-from imrc import report
 from imrc.evaluation.reproduce import as_command, as_python
 from imrc.evaluation.significance import with_error
+from imrc.report._write import page_of
 
 NASTY = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\"'&"
 
@@ -44,7 +44,7 @@ def without_plotly(text: str) -> str:
 
 def test_report_says_what_was_run_and_what_came_out(run, tmp_path):
     sequence, result = run
-    file = report.write(result, tmp_path / "report.html", sequence=sequence, title="Random walk")
+    file = imrc.Report(run=result, sequence=sequence).save(tmp_path / "report.html")
     text = file.read_text(encoding="utf-8")
     assert text.count("<!doctype html>") == 1
     assert "Measures of continual learning" in text
@@ -61,12 +61,12 @@ def test_report_says_what_was_run_and_what_came_out(run, tmp_path):
     assert len(charts) == len(set(charts)) >= 11
     for name in charts:
         assert all(body.count(f'id="{name}-{part}"') == 1 for part in ("data", "page", "phone"))
-    assert report.to_html(result, commands={"Command line": "imrc run <x>"}).count("imrc run &lt;x&gt;") == 1
+    assert page_of(imrc.Report(run=result), commands={"Command line": "imrc run <x>"}).count("imrc run &lt;x&gt;") == 1
 
 
 def test_the_script_in_the_report_gives_its_numbers(run, capsys):
     sequence, result = run
-    text = without_plotly(report.to_html(result, sequence=sequence))
+    text = without_plotly(page_of(imrc.Report(run=result, sequence=sequence)))
     script = as_python("random_walk", 6, result.settings)
     assert as_command("random_walk", 6, result.settings) in text
     assert script.splitlines()[2].replace('"', "&quot;") in text
@@ -78,7 +78,7 @@ def test_the_script_in_the_report_gives_its_numbers(run, capsys):
 def test_another_sequence_is_refused(run):
     other = imrc.datasets.load("random_walk", tasks=6, seed=4)
     with pytest.raises(ValueError, match="fingerprints of the 6 tasks differ"):
-        report.to_html(run[1], sequence=other)
+        imrc.Report(run=run[1], sequence=other)
 
 
 def test_runs_on_the_first_tasks_and_stopped_runs_have_a_report(tmp_path):
@@ -88,7 +88,7 @@ def test_runs_on_the_first_tasks_and_stopped_runs_have_a_report(tmp_path):
     steps = list(itertools.islice(imrc.iter_run(sequence, settings), 5))
     stopped = imrc.RunResult.from_steps(settings, sequence, steps)
     for result in (first, stopped):
-        file = report.write(result, tmp_path / "report.html", sequence=sequence)
+        file = imrc.Report(run=result, sequence=sequence).save(tmp_path / "report.html")
         body = without_plotly(file.read_text(encoding="utf-8"))
         assert '<th scope="row">Tasks k</th><td>5</td>' in body
         # Size and diagnosis are those of the tasks the run covers.
@@ -104,9 +104,9 @@ def test_a_script_is_given_only_where_it_repeats_the_run():
     sequence = imrc.datasets.load("rotated_digits", tasks=6)
     cut = imrc.evaluate(sequence, k=4, n=4, repetitions=1)
     assert imrc.datasets.load("rotated_digits", tasks=4).fingerprint != cut.fingerprint
-    assert "imrc run" not in report.to_html(cut, sequence=sequence)
+    assert "imrc run" not in page_of(imrc.Report(run=cut, sequence=sequence))
     whole = imrc.evaluate(sequence, n=4, repetitions=1)
-    assert "imrc run rotated_digits" in report.to_html(whole, sequence=sequence)
+    assert "imrc run rotated_digits" in page_of(imrc.Report(run=whole, sequence=sequence))
 
 
 @pytest.mark.parametrize("data", ["run", "nasty"])
@@ -114,7 +114,7 @@ def test_report_opens_offline(data, new_page, tmp_path, request):
     from axe_playwright_python.sync_playwright import Axe
 
     sequence, result = request.getfixturevalue(data)
-    file = report.write(result, tmp_path / "report.html", sequence=sequence)
+    file = imrc.Report(run=result, sequence=sequence).save(tmp_path / "report.html")
     page = new_page(1200, 900, offline=True)
     asked, problems, dialogs = [], [], []
     page.on("request", lambda sent: asked.append(sent.url))

@@ -14,7 +14,7 @@ from imrc.paper import shipped
 from imrc.planning import Rate, advice, make_plan, way_sentence
 from imrc.plots import ess
 from imrc.report import guarantees
-from imrc.report.sentences import measured_sentence, reason_sentence, worth_sentence
+from imrc.report.worth import measured_sentence, reason_sentence, worth_sentence
 from imrc.watch import arrival_sentences, watch_story
 from imrc.wording import number, p_text
 from tests.app.conftest import texts

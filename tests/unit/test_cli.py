@@ -11,8 +11,8 @@ import pytest
 
 import imrc
 from imrc.cli import main
-from imrc.evaluation import decide, run_references
-from imrc.evaluation.decision import usual_answer
+from imrc.evaluation import run_references
+from imrc.report.decision import decide, usual_answer
 
 RUN = ["run", "identical", "-k", "4", "-n", "5", "--repetitions", "2"]
 

@@ -9,10 +9,11 @@ import pytest
 from scipy import stats
 
 import imrc
-from imrc.evaluation import LagTable, RunSettings, decide, draw_task, run_references
-from imrc.evaluation.decision import REFERENCES, STRATEGY_TITLES, advise, steps_that_pay
+from imrc.evaluation import LagTable, RunSettings, draw_task, run_references
 from imrc.evaluation.reproduce import model_as_python
+from imrc.evaluation.scenarios import REFERENCES, STRATEGY_TITLES
 from imrc.evaluation.splits import repetition_seeds, task_seed
+from imrc.report.decision import advise, decide, steps_that_pay
 
 REPETITIONS = 8
 

@@ -9,10 +9,10 @@ from scipy import stats
 import imrc
 from imrc.core import theory
 from imrc.diagnostics import assess
-from imrc.evaluation import LagTable, effective_samples, theorem_4
-from imrc.evaluation.effective import borrowing_note, samples_text
+from imrc.evaluation import LagTable, effective_samples
+from imrc.evaluation.effective import samples_text
 from imrc.report import guarantees
-from imrc.report.sentences import reason_sentence, worth_sentence
+from imrc.report.worth import borrowing_note, reason_sentence, theorem_4, worth_sentence
 
 
 @pytest.fixture(scope="module")

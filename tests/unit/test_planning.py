@@ -15,7 +15,7 @@ from imrc.core import theory
 from imrc.core.recursions import borrowed_samples
 from imrc.diagnostics import assess
 from imrc.evaluation.results import RunResult
-from imrc.planning import MOST_TASKS, PLACES, Rate, advice, ceiling, make_plan, needed, plan_table, way_sentence
+from imrc.planning import MOST_TASKS, PLACES, Rate, ceiling, make_plan, more_sentence, needed, plan_table, way_sentence
 
 RATES = (0.0, 1e-3, 0.05, 0.1, 1.0, 20.0)
 
@@ -76,7 +76,7 @@ def test_the_next_task_has_a_ceiling_and_it_is_named():
     assert "never worth 1 / ρ = 10 samples" in way_sentence(plan, by_n)
     assert "the limit is 6.2, however many tasks there are" in way_sentence(plan, by_k)
     assert "there is none yet" in way_sentence(plan, by_b)
-    assert advice(plan).startswith("10 samples are impossible: the task to come is never worth 10;")
+    assert more_sentence(plan).startswith("10 samples are impossible: the task to come is never worth 10;")
 
 
 def test_an_interval_without_limits_is_an_answer():
@@ -119,7 +119,7 @@ def test_the_command_gives_the_library_s_numbers(capsys):
     assert printed["plan"]["rho"]["value"] == rate.value
     assert printed["effective_samples"]["mean"]["high"] == plan.promised["mean"].high
     assert printed["plan"]["ways"]["n"]["value"] == plan.ways[0].value
-    assert printed["plan"]["advice"] == advice(plan)
+    assert printed["plan"]["advice"] == more_sentence(plan)
 
 
 @pytest.mark.slow

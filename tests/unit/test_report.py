@@ -16,13 +16,13 @@ import pytest
 import imrc
 from imrc.cli import main
 from imrc.diagnostics import assess
-from imrc.evaluation import decide, run_references
+from imrc.evaluation import run_references
 from imrc.evaluation.columns import arrays_of
-from imrc.evaluation.decision import advise, usual_answer
 from imrc.evaluation.significance import with_error
 from imrc.planning import Rate, effective_samples_of
 from imrc.report import to_latex
 from imrc.report._write import charts
+from imrc.report.decision import advise, decide, usual_answer
 
 SETTINGS = {"n": 8, "b": 2, "repetitions": 5, "seed": 3}
 

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 import imrc
-from imrc.evaluation import decide, run_references
-from imrc.evaluation.budget import budget_sentence, budget_table
+from imrc.evaluation import run_references
+from imrc.evaluation.budget import budget_table
 from imrc.plots.result import decision_chart
 from imrc.plots.tasks import image_strip, moving_clouds, sample_images, task_clouds
 from imrc.plots.what_if import budget_chart
+from imrc.report.decision import decide
+from imrc.report.worth import budget_sentence
 from imrc.wording import decimal
 
 
@@ -49,7 +51,7 @@ def test_rows_of_tables_move_in_a_plane_of_the_first_tasks(sequence):
 
 def test_the_decision_is_drawn_as_it_is_judged(sequence, result):
     decision = decide(result, "Toy", references=run_references(sequence, result.settings))
-    figure = decision_chart(decision)
+    figure = decision_chart(decision.errors)
     dots = figure.data[-1]
     assert list(dots.x) == [one.error.mean for one in decision.strategies]
     for bar, one in zip(figure.data, decision.strategies, strict=False):

@@ -13,7 +13,6 @@ from imrc.evaluation import (
     SCENARIOS,
     RunResult,
     RunSettings,
-    decide,
     draw_task,
     effective_samples,
     join_repetitions,
@@ -22,6 +21,7 @@ from imrc.evaluation import (
 from imrc.evaluation.comparison import comparison_table, curve_table, score_table
 from imrc.evaluation.run import run_all
 from imrc.evaluation.splits import repetition_seeds, task_seed
+from imrc.report.decision import decide
 from imrc.sweeps import ResultStore
 from imrc.sweeps.cell import cell_key
 
@@ -227,12 +227,13 @@ def test_a_sweep_keeps_one_run_for_three_scenarios(sequence, capsys, tmp_path):
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_pictures_and_report_follow_the_scenario(sequence, name):
-    from imrc import report
-    from imrc.evaluation.budget import budget_sentence, budget_table
+    from imrc.evaluation.budget import budget_table
     from imrc.plots.result import run_curves, run_heatmaps
     from imrc.plots.tables import step_table, task_table
     from imrc.plots.tasks import pictogram
     from imrc.plots.what_if import budget_chart
+    from imrc.report._write import page_of
+    from imrc.report.worth import budget_sentence
 
     found = imrc.evaluate(sequence, scenario=name, **SETTINGS)
     references = run_references(sequence, found.settings)
@@ -253,5 +254,5 @@ def test_pictures_and_report_follow_the_scenario(sequence, name):
     assert "8" in budget_sentence(table, 8)
     for figure in (run_curves(found, references), run_heatmaps(found), budget_chart(table, found), pictogram(name)):
         assert figure.data
-    text = report.to_html(found, sequence=sequence, references=references)
+    text = page_of(imrc.Report(run=found, sequence=sequence, references=references))
     assert SCENARIOS[name].field in text

@@ -7,24 +7,21 @@ are always answering the most frequent class, and one rule for everything so far
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from imrc._types import Floats
-from imrc.baselines import method_title
 from imrc.evaluation.comparison import same_draws
 from imrc.evaluation.results import RunResult
-from imrc.evaluation.run import run_all
-from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, ScenarioName, planned
-from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.scenarios import REFERENCES, SCENARIOS, STRATEGY_TITLES, HeadlineKind, ScenarioName, planned
 from imrc.evaluation.significance import Headline, Interval, mean_interval, paired_differences, with_error
 from imrc.tasks import TaskSequence
 from imrc.wording import RULES, decimal, fewest, in_columns, unmarked
 
-REFERENCES = ("majority", "pooled")
-"""Strategies that are none of IMRC's rules: methods of `imrc.baselines.registry`."""
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class _Words(NamedTuple):
@@ -40,9 +37,9 @@ _FORWARD = _Words(
     RULES["forward"], "learning forward", "Update the rule with each task; revising old tasks does not pay."
 )
 _WORDS = {
-    "majority": _Words(method_title("majority"), "", ""),
+    "majority": _Words(STRATEGY_TITLES["majority"], "", ""),
     "single": _Words(RULES["single"], "learning each task alone", "Train a rule for each task on its own samples."),
-    "pooled": _Words(method_title("pooled"), "pooling all tasks", "Train one rule for all tasks."),
+    "pooled": _Words(STRATEGY_TITLES["pooled"], "pooling all tasks", "Train one rule for all tasks."),
     "forward": _FORWARD,
     "forward_backward": _Words(RULES["forward_backward"], "learning forward and backward", _REVISE),
 }
@@ -66,9 +63,6 @@ _WORDS_IN: dict[str, dict[str, _Words]] = {
 }
 """Where a scenario calls for other words."""
 
-STRATEGY_TITLES = {name: words.title for name, words in _WORDS.items()}
-"""What a practitioner can do, the simplest first, as charts and tables call it."""
-
 _SAME_LEARNER = (
     "Learning each task alone, one rule for all tasks, and learning forward and backward are the same learner with the "
     "same penalties; only what it takes from other tasks differs."
@@ -84,14 +78,13 @@ MARGIN = 0.01
 USEFUL = 0.02
 """By how much the best must beat the most frequent class to be of use."""
 
-Verdict = Literal["nothing tested", "too few repetitions", "none of these", "simpler", "best", "close"]
-
 
 @dataclass(frozen=True)
 class Advice:
     """Which of some strategies to choose."""
 
-    verdict: Verdict  # why none is advised, or what the advised one is
+    # why none is advised, or what the advised one is
+    verdict: Literal["nothing tested", "too few repetitions", "none of these", "simpler", "best", "close"]
     best: str  # lowest mean error
     advised: str | None = None  # None: none of them
     # of "none of these" majority, of "simpler" the advised one, of "close" the best simpler one whose interval holds 0
@@ -176,6 +169,19 @@ class Decision:
     def __repr__(self) -> str:
         return "\n".join([*map(unmarked, (self.sentence, self.action)), *(f"  {line}" for line in self.table())])
 
+    @property
+    def errors(self) -> pd.DataFrame:
+        """The table of `Report.errors`."""
+        import pandas as pd
+
+        rows = []
+        for one in self.strategies:
+            row = {"strategy": one.name, "title": one.title, "error": one.error.mean}
+            row |= {"standard error": one.error.stderr, "low": one.low, "high": one.high}
+            row |= {} if one.recall is None else {"recall": one.recall}
+            rows.append(row | {"advised": one.name == self.advice.advised})
+        return pd.DataFrame(rows)
+
     def table(self) -> list[str]:
         """Return the strategies with their errors as aligned lines, the advised one marked."""
         rows = [[one.title, with_error(one.error)] for one in self.strategies]
@@ -185,32 +191,6 @@ class Decision:
     def __getitem__(self, name: str) -> Strategy:
         """Return the strategy of a name."""
         return next(one for one in self.strategies if one.name == name)
-
-
-REFERENCE: Mapping[str, Any] = {
-    "methods": REFERENCES, "preset": "paper", "W": None, "b": 0, "overrides": (), "scenario": "continual",
-}  # fmt: skip
-"""What the run of the references changes in the settings of a run; everything else they share, the draws too."""
-
-
-def reference_settings(settings: RunSettings) -> RunSettings:
-    """Return what runs the references of a decision on the draws of these settings."""
-    return replace(settings, **REFERENCE)
-
-
-def run_references(sequence: TaskSequence, settings: RunSettings) -> RunResult:
-    """Run the references of a decision on the same draws as a run with these settings."""
-    return run_all(sequence, reference_settings(settings))
-
-
-def with_references(settings: RunSettings) -> RunSettings:
-    """Return what runs the references beside the methods of these settings, in one pass: see `apart`."""
-    return replace(settings, methods=(*settings.methods, *REFERENCES))
-
-
-def apart(result: RunResult, settings: RunSettings) -> tuple[RunResult, RunResult]:
-    """Return the run of these settings and that of its references from the result of both in one pass."""
-    return result.part(settings), result.part(reference_settings(settings))
 
 
 def decide(

@@ -1,0 +1,305 @@
+"""What the past is worth: what errors show first, and what effective samples promise beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from imrc._checks import InputError
+from imrc._types import Floats
+from imrc.core.theory import mean_ess
+from imrc.diagnostics import Assessment
+from imrc.evaluation import RunResult
+from imrc.evaluation.budget import falling, samples_at, samples_to_reach
+from imrc.evaluation.effective import EffectiveSamples, effective_samples, interval_text
+from imrc.evaluation.scenarios import BORROWING
+from imrc.evaluation.significance import interval_columns, mean_interval, with_error
+from imrc.wording import RULES, capital, decimal, listed
+
+_TURNS_BACK = 0.6
+"""Neighbours are this much less alike than tasks two apart where every step undoes the one before."""
+_RARELY = 0.6
+"""A rule that borrowed in fewer of its steps has judged by itself that neighbours mislead."""
+_ALONE = {"adaptation": "the newest task alone", "next_task": "the rule of the last task"}
+
+
+def measured_sentence(result: RunResult, title: str | None = None) -> str:
+    """State how much lower the error of the main rule is than without other tasks, in Markdown.
+
+    A title makes it a headline without numbers; without one the sentence begins with the rule and has them.
+    """
+    main, measure = result.scenario.main, result.measure()
+    headlines, gain = result.headline(), result.difference(main)
+    single = headlines["single"]
+    numbers = "" if title is not None else f" ({with_error(headlines[main])} against {with_error(single)})"
+    rule, alone = f"{RULES[main].lower()} learning", _ALONE.get(result.settings.scenario, "each task alone")
+    start = f"On *{title}*, {rule}" if title is not None else capital(rule)
+    if not np.isfinite(single.mean):
+        return f"{start} cannot be judged yet: it takes two tasks to test one before it is learnt."
+    if not np.isfinite(gain.low):
+        return f"{start} and {alone} were compared in one repetition{numbers}: the difference may be chance."
+    if not gain.clear:
+        return f"{start} makes no clear difference to {alone}{numbers}."
+    less = gain.mean < 0
+    share = f"{100 * abs(gain.mean) / single.mean:.0f}\u00a0%" if single.mean > 0 else ""
+    if measure == "error":
+        return f"{start} makes {share} {'fewer' if less else 'more'} errors than {alone}{numbers}."
+    return f"{start} has a {share} {'lower' if less else 'higher'} {measure} than {alone}{numbers}."
+
+
+def reason_sentence(result: RunResult, diagnosis: Assessment | None = None) -> str:
+    """Give the likely reason why errors do not follow effective samples; empty where they do or nothing is known."""
+    gain = result.difference(result.scenario.main)
+    if not np.isfinite(gain.low) or (gain.clear and gain.mean < 0):
+        return ""
+    worth = effective_samples(result)
+    curve = None if diagnosis is None else diagnosis.variogram
+    if curve is not None and len(curve.gamma) > 1 and curve.gamma[1] < _TURNS_BACK * curve.gamma[0]:
+        return (
+            "Tasks two apart are more alike than neighbours: what is right for one task is wrong for the next, as "
+            "where labels flip back and forth, so neighbours mislead. The theorems assume changes that do not depend "
+            "on each other."
+        )
+    if worth.borrowing < _RARELY:
+        return f"Each task alone has a share of {100 * (1 - worth.borrowing):.0f} % in the rules themselves."
+    if diagnosis is not None and diagnosis.verdict.assumption == "contradicted":
+        return (
+            f"The theorems assume independent changes around zero; the verdict here is *{diagnosis.verdict.title}*, "
+            "for which they promise nothing."
+        )
+    return (
+        "Effective samples make the mean vectors surer. Errors need not follow: a few components, such as those that "
+        "flip with the labels, may change far more than the average that this number goes by, or the rule is already "
+        "about as good as its features allow."
+    )
+
+
+def accounts_sentence(result: RunResult) -> str:
+    """State what W and the accounts of past predictions did: the mean share of each rate of change over the steps."""
+    window, worth = result.settings.learner.W, effective_samples(result)
+    samples = f"a task counts as {worth.mean:,.1f} samples on average"
+    shares: dict[str, float] = {}
+    for name, values in result.choices.items():
+        if name.startswith("rate "):
+            kind = {"rate 0": "all tasks alike", "rate inf": "each task alone"}.get(name, "rates between them")
+            shares[kind] = shares.get(kind, 0.0) + float(values.mean())
+    if not shares:
+        return f"With W = {window}, each change is taken from the {window} nearest squared differences: {samples}."
+    given = listed([f"{100 * share:.0f}\u00a0% {kind}" for kind, share in shares.items()])
+    arrivals = "all arrivals" if window == "all" else f"the last {window} arrivals"
+    return f"What predicted {arrivals} best (W = {window}) decides how much the past counts: {given}; {samples}."
+
+
+def worth_sentence(result: RunResult) -> str:
+    """State what the theorems promise for the changes a run estimated, in Markdown."""
+    worth = effective_samples(result)
+    if worth.borrowing == 0:
+        return f"**Promised:** no more than each task's own {worth.own:g} samples."
+    before = result.scenario.kind == "before"
+    text = (
+        f"**Promised** by the theorems for the changes this run estimated: each task is worth {worth.mean:,.1f} "
+        f"samples {'before any of its labels' if before else f'instead of {worth.own:g}'}"
+    )
+    interval = interval_text(worth)
+    return f"{text} ({'95 % interval ' if ' to ' in interval else ''}{interval})."
+
+
+def next_task_sentence(result: RunResult, ratio: tuple[float, float, float] | None = None) -> str:
+    """State what the next task is worth before any of its labels, in Markdown; empty where that is not known.
+
+    Empty too where `worth_sentence` says it, or tasks do not arrive one by one. `ratio` is n d^2 / sigma^2, with ends.
+
+    >>> import imrc
+    >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=4), n=5, repetitions=2)
+    >>> next_task_sentence(result, (0.5, 0.1, 1.0)).endswith("no past makes it worth more than σ² / d² = 10.0.")
+    True
+    """
+    if not result.has_before or result.n_tasks < 2 or result.settings.scenario in ("next_task", "multi_task"):
+        return ""
+    found = effective_samples(result.seen_as("next_task"))
+    text = f"**Before any of its labels**, a task is worth {found.mean:,.1f} samples in the run"
+    if ratio is None or ratio[0] <= 0:
+        return f"{text}."
+    return f"{text}; by the measured change no past makes it worth more than σ² / d² = {found.own / ratio[0]:,.1f}."
+
+
+def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: float, result: RunResult) -> str:
+    """Compare Theorem 4 at the ratio measured on all samples (`full`: all succeeding tasks) with a run, and explain."""
+    learner, n = result.settings.learner, result.settings.n
+    estimate = (
+        f"the run has to find the rate of change while it learns, from the {n} samples drawn of each task so far"
+        if learner.tracking == "rate"
+        else f"the run estimates variances and changes by equation (7) from {n} samples of each task, where noise "
+        "counts as change, and the component that changes most decides"
+    )
+    off = ", and it borrows in part only" if run.borrowing < 1 and run.mean < theorem.mean else ""
+    reach = result.settings.reach(result.n_tasks)
+    limit = f" (without that limit Theorem 4 gives {full:,.1f})" if reach < result.n_tasks - 1 else ""
+    return (
+        f"**Theorem 4** at the ratio measured on all samples gives {theorem.mean:,.1f} (interval {theorem.low:,.1f} to "
+        f"{theorem.high:,.1f}, from that of the ratio). Both are means over the tasks with at most {reach} "
+        f"step{'s' * (reach != 1)} back{limit}; they differ because {estimate}{off}."
+    )
+
+
+def borrowing_note(worth: EffectiveSamples) -> str:
+    """State how large a part the past has; empty if it is used throughout.
+
+    >>> borrowing_note(EffectiveSamples(12.0, 11.0, 13.0, 10.0, borrowing=0.25))
+    'On average over the steps, rules that borrow from other tasks have 25 % of the weight.'
+    """
+    if worth.borrowing >= 1:
+        return ""
+    if worth.borrowing <= 0:
+        return "Borrowing was switched off in every step; tasks count with their own samples."
+    share = min(max(round(100 * worth.borrowing), 1), 99)  # never rounded to none or to all
+    return f"On average over the steps, rules that borrow from other tasks have {share} % of the weight."
+
+
+def theorem_4(n: float, ratio: tuple[float, float, float], k: int, b: int | None) -> EffectiveSamples:
+    """Return what Theorem 4 gives for n d^2 / sigma^2, with the ends of its interval, mean over tasks; b None: all.
+
+    >>> import math
+    >>> found = theorem_4(10, (0.1, 0.0, math.inf), 20, 3)
+    >>> round(found.mean, 2), found.low, found.high
+    (52.33, 10.0, 132.0)
+    """
+    value, low, high = ratio
+    return EffectiveSamples(
+        mean_ess(n, value, k, b), mean_ess(n, high, k, b), mean_ess(n, low, k, b), own=float(n), borrowing=1.0
+    )
+
+
+def budget_sentence(table: pd.DataFrame, n: int) -> str:
+    """Say how many samples learning alone needs for what the main rule reaches at n, the table's last, in Markdown.
+
+    >>> import pandas as pd
+    >>> made = {"rule": ["single"] * 2 + ["forward_backward"] * 2, "x": [10, 40] * 2, "value": [0.4, 0.3, 0.3, 0.2]}
+    >>> budget_sentence(pd.DataFrame(made), 10)
+    'Error .300 needs **40 labels** a task alone, **10** with forward and backward learning.'
+    >>> budget_sentence(pd.DataFrame(made), 40)
+    'Error .200 needs **more than 40 labels** a task alone, **40** with forward and backward learning.'
+    """
+    main = str(table["rule"].iloc[-1])
+    error = float(table.loc[(table["rule"] == main) & (table["x"] == n), "value"].iloc[0])
+    alone = samples_to_reach(table, "single", error)
+    labels = f"more than {table['x'].max()}" if math.isnan(alone) else f"{math.ceil(alone - 1e-9)}"
+    if not math.isnan(alone) and alone <= table["x"].min() < n:
+        labels += " or fewer"
+    learning = f"{RULES[main].lower()} learning"
+    return f"Error {decimal(error)} needs **{labels} labels** a task alone, **{n}** with {learning}."
+
+
+_DRAWS = 400
+_LEVEL = (0.025, 0.975)
+RANGE = "On real streams errors showed .3 to 1.5 times as many samples as promised."
+"""Weather, electricity, hyperplane and 2CDT, forward as well as forward and backward, n = 10, at the last step.
+
+The promise counts how well mean vectors are known. On simulated walks these are worth what is promised, and errors show
+about 1.4 times as many (`tests/benchmarks/README.md`)."""
+
+
+@dataclass(frozen=True)
+class Realised:
+    """Effective samples of one rule, as its errors show them."""
+
+    rule: str
+    value: float  # the n at which single-task learning has the same error; NaN: its curve does not say
+    low: float  # 95 % bootstrap interval over repetitions
+    high: float  # infinite: beyond the grid; NaN: one repetition or no value
+    least: int  # first n of the grid
+    most: int
+    promised: EffectiveSamples  # by the recursions
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the promise lies in the interval; None where that cannot be told."""
+        if not math.isfinite(self.value) or not math.isfinite(self.low):
+            return None
+        return self.low <= self.promised.mean <= self.high
+
+
+def _says_something(errors: Floats, curve: Floats) -> bool:
+    """Return whether a curve falls by more than noise, and rises nowhere by more."""
+    if len(errors) < 2:
+        return bool(curve[0] > curve[-1])
+    found = interval_columns(errors)
+    agrees = np.abs(found["value"] - curve) <= found["half"] + 1e-12
+    return mean_interval(errors[:, 0] - errors[:, -1]).low > 0.0 and bool(agrees.all())
+
+
+def realised_samples(runs: Sequence[RunResult], n: int) -> list[Realised]:
+    """Return how many samples each rule that borrows was worth at n, counted in errors, from runs with rising n.
+
+    The curve of single-task learning is made to fall by isotonic regression. InputError: no run with this n, or only
+    one.
+    """
+    mine = next((run for run in runs if run.settings.n == n), None)
+    if mine is None or len(runs) < 2:
+        raise InputError(f"Runs at several n are needed, n = {n} among them.")
+    grid = np.array([run.settings.n for run in runs], dtype=np.float64)
+    alone = np.stack([run.judged("single") for run in runs], axis=1)
+    curve = falling(alone.mean(axis=0))
+    usable = _says_something(alone, curve)
+    generator = np.random.default_rng(0)
+    repetitions = len(alone)
+    found = []
+    for rule in (rule for rule in BORROWING if rule in mine.rules):
+        errors = mine.judged(rule)
+        value, low, high = (samples_at(grid, curve, float(errors.mean())) if usable else math.inf), math.nan, math.nan
+        if math.isfinite(value) and repetitions > 1:
+            drawn = generator.integers(repetitions, size=(_DRAWS, repetitions))
+            many = [samples_at(grid, falling(alone[d].mean(axis=0)), float(errors[d].mean())) for d in drawn]
+            # Order statistics: between a number and infinity there is nothing to interpolate.
+            low, high = np.quantile(many, _LEVEL, method="nearest")
+        promised = effective_samples(mine, rule)
+        value = value if math.isfinite(value) else math.nan
+        found.append(Realised(rule, value, float(low), float(high), int(grid[0]), int(grid[-1]), promised))
+    return found
+
+
+def realised_table(found: Sequence[Realised]) -> pd.DataFrame:
+    """Return what is promised and what errors show: rule, what, value, low, high, and said where there is no value."""
+    rows = []
+    for one in found:
+        promised = one.promised
+        rows.append((one.rule, "promised", promised.mean, promised.low, promised.high, ""))
+        said = "" if math.isfinite(one.value) else realised_text(one)
+        rows.append((one.rule, "realised", one.value, one.low, one.high, said))
+    return pd.DataFrame(rows, columns=["rule", "what", "value", "low", "high", "said"])
+
+
+def realised_text(found: Realised) -> str:
+    """Return realised effective samples with their interval, in words where there is no number."""
+    if math.isnan(found.value):
+        return "beyond the grid"
+    at_least = "at most " if found.value <= found.least else ""
+    text = f"{at_least}{found.value:,.1f}"
+    if math.isnan(found.low):
+        return text
+    return f"{text} ({found.low:,.1f} to {f'{found.high:,.1f}' if math.isfinite(found.high) else 'beyond the grid'})"
+
+
+def realised_sentence(found: Sequence[Realised], n: int) -> str:
+    """State what the errors show and what was promised, in Markdown."""
+    main = found[-1]
+    name, promised = f"{RULES[main.rule].lower()} learning", f"{main.promised.mean:,.1f}"
+    if math.isnan(main.value):
+        return (
+            f"**No number of samples can be given for what the errors show:** alone, with {main.least} to {main.most} "
+            f"samples a task, no clear error is as small as that of {name} with {n}. The theorems promise {promised}."
+        )
+    if main.agrees is None:
+        verdict = "one repetition cannot tell whether they agree"
+    elif main.agrees:
+        verdict = "the two agree"
+    else:
+        verdict = f"the errors show {'less' if main.promised.mean > main.high else 'more'} than that"
+    return (
+        f"**Without other tasks it would take {realised_text(main)} samples a task** to make as few errors as {name} "
+        f"with {n}. The theorems promise {promised}: {verdict}. {RANGE}"
+    )
