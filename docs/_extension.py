@@ -166,6 +166,7 @@ PACKAGES = {
     "imrc.model": "A model for the next file",
     "imrc.planning": "What past data are worth, before they are collected",
     "imrc.watch": "An alarm for tasks as they arrive",
+    "imrc.contracts": "What a learner of tasks must hold",
     "imrc.sweeps": "Sweeps and the results store",
     "imrc.plots": "Figures",
     "imrc.report": "Reports",
@@ -185,6 +186,7 @@ CONTRACT = {
     ),
     "imrc.baselines": ("Baseline", "OwnMethod"),
     "imrc.watch": ("Watcher", "Arrival"),
+    "imrc.contracts": ("check_learner",),
     "imrc.plots": ("describe",),
 }
 # The members of these classes that people call; the others are for the library itself.

@@ -42,8 +42,8 @@ _HOME = {
     "tasks_from": "imrc.tables.given",
 }
 _MODULES = (
-    *("baselines", "cli", "commands", "core", "datasets", "diagnostics", "evaluation", "features", "model", "paper"),
-    *("planning", "plots", "report", "solvers", "sweeps", "tables", "tasks", "watch", "wording"),
+    *("baselines", "cli", "commands", "contracts", "core", "datasets", "diagnostics", "evaluation", "features"),
+    *("model", "paper", "planning", "plots", "report", "solvers", "sweeps", "tables", "tasks", "watch", "wording"),
 )
 
 __all__ = [

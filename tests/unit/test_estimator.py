@@ -1,6 +1,5 @@
 """The estimator: scikit-learn's conventions, degenerate input, permutations, memory."""
 
-import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -78,16 +77,6 @@ def test_a_whole_sequence_is_learnt_in_one_call_whatever_the_order_of_its_rows(s
     assert errors[-1] == one
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         IMRC().fit(X, y, tasks=tasks[:-1])
-
-
-def test_string_labels_give_the_same_rules(sequence):
-    names = np.array(["left", "right"])
-    numbers, strings = IMRC(), IMRC()
-    for task in sequence:
-        numbers.partial_fit(task.X, task.y, classes=[0, 1])
-        strings.partial_fit(task.X, names[task.y], classes=names)
-    X = sequence[3].X
-    np.testing.assert_array_equal(names[numbers.predict(X, task=3)], strings.predict(X, task=3))
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -235,15 +224,6 @@ def test_bad_parameters_are_named(sequence, parameters, message):
         IMRC(**parameters).partial_fit(sequence[0].X, sequence[0].y)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_pickled_model_goes_on_learning(sequence, preset):
-    model = learn(sequence.head(3), preset=preset)
-    copy = pickle.loads(pickle.dumps(model))
-    for one in (model, copy):
-        one.partial_fit(sequence[3].X, sequence[3].y)
-    np.testing.assert_array_equal(model.coef_["forward_backward"], copy.coef_["forward_backward"])
-
-
 def test_randomised_rule_error_is_bounded_by_the_risk_on_the_worst_case(sequence):
     # With lambda = 0 and X all there is, the empirical distribution is in the uncertainty set.
     task = sequence[0]
@@ -274,17 +254,6 @@ def test_rounding_decides_ties_of_very_few_samples_only(n, tied):
 def frames(sequence):
     """Return the tasks as data frames with named columns."""
     return [pd.DataFrame(task.X, columns=["height", "width", "depth"]) for task in sequence]
-
-
-def test_columns_of_a_data_frame_are_taken_by_name(sequence, frames):
-    model, arrays = IMRC(b=1), learn(sequence, b=1)
-    for j, (frame, task) in enumerate(zip(frames, sequence, strict=True)):
-        model.partial_fit(frame.iloc[:, :: -1 if j % 2 else 1], task.y, classes=sequence.classes)
-    assert model.feature_names_in_.tolist() == ["height", "width", "depth"]
-    expected = arrays.predict_proba(sequence[2].X, task="next")
-    assert expected.std() > 0.1
-    for frame in (frames[2], frames[2].iloc[:, ::-1], frames[2][["width", "height", "depth"]]):
-        np.testing.assert_allclose(model.predict_proba(frame, task="next"), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,259 @@
+"""What a learner of tasks must hold, checked for any object with ``partial_fit(X, y)`` and ``predict(X)``.
+
+A learner is made anew for every check and learns small tasks of three classes, one `partial_fit` each; where that
+takes ``classes``, the first call names them all. `CONTRACTS` says what is checked, name by name.
+
+Examples
+--------
+>>> from sklearn.naive_bayes import BernoulliNB, GaussianNB
+>>> check_learner(BernoulliNB)
+{}
+>>> check_learner(GaussianNB, on_fail="return")["task_sizes"]
+'after a task of 1 rows: predict_proba gave shares that are not finite or do not sum to 1'
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle  # nosec B403
+import warnings
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from imrc._checks import check_choice
+
+__all__ = ["CONTRACTS", "ContractError", "check_learner"]
+
+Made = Callable[[], Any]
+Labels = NDArray[Any]
+Rows = tuple[NDArray[np.float64], Labels]
+OnFail = Literal["raise", "return"]
+
+_CENTRES = np.array([[2.0, 0.0, 0.5], [-2.0, 1.0, 0.0], [0.0, -3.0, 1.0]])
+_CODES = np.arange(3)
+_PATTERN = np.resize([0, 1, 2, 0, 1, 2, 0, 1, 0], 60)  # no two classes are equally frequent, but in tiny tasks
+_PROBE = np.random.default_rng(9).uniform(-3, 3, (40, 3))
+_AT_THE_BORDER = 1
+"""Rows of `_PROBE` that may be told otherwise where sums are taken in another order."""
+
+
+class ContractError(AssertionError):
+    """A learner breaks contracts; the text says which, and by what."""
+
+
+def _tasks(
+    counts: Sequence[int] = (12, 12, 12, 12), change: Callable[[Labels], Labels] | None = None, since: int = 0
+) -> list[Rows]:
+    """Return slowly drifting clusters, one a class; labels are changed from the task `since` on.
+
+    As with rows cut from one table, the arrays of a task are views of longer ones.
+    """
+    task, y = np.repeat(np.arange(len(counts)), counts), np.concatenate([_PATTERN[:n] for n in counts])
+    noise = np.random.default_rng(1).standard_normal((len(y), 3))
+    X = _CENTRES[y] + 0.1 * task[:, None] + 0.5 * noise
+    if change is not None:
+        y = np.where(task >= since, change(y), y)
+    ends = np.cumsum(counts)[:-1]
+    return list(zip(np.split(X, ends), np.split(y, ends), strict=True))
+
+
+def _learnt(learner: Any, tasks: Iterable[Rows], classes: Labels | None = _CODES) -> Any:  # noqa: ANN401
+    """Let a learner learn tasks and return it; `classes` None: it has learnt others before."""
+    for X, y in tasks:
+        takes = inspect.signature(learner.partial_fit).parameters
+        known = {} if classes is None or "classes" not in takes else {"classes": classes}
+        learner.partial_fit(X, y, **known)
+        classes = None
+    return learner
+
+
+def _same(first: ArrayLike, second: ArrayLike, reason: str, apart: int = 0) -> None:
+    """Raise unless two lists of answers are the same but for so many."""
+    one, other = np.asarray(first), np.asarray(second)
+    if one.shape != other.shape:
+        raise ContractError(f"{reason}: answers of shape {one.shape} and {other.shape}")
+    if (wrong := int((one != other).sum())) > apart:
+        raise ContractError(f"{reason}: {wrong} of {one.size} answers differ")
+
+
+def _sound(learner: Any, reason: str, classes: Labels = _CODES) -> None:  # noqa: ANN401
+    """Raise unless a learner answers with one of the classes per row, and with shares that sum to 1 if it has any."""
+    said = np.asarray(learner.predict(_PROBE))
+    if said.shape != (len(_PROBE),) or not np.isin(said, classes).all():
+        raise ContractError(f"{reason}: predict gave {np.unique(said)[:5].tolist()} of shape {said.shape}")
+    if hasattr(learner, "predict_proba"):
+        shares = np.asarray(learner.predict_proba(_PROBE))
+        if not np.isfinite(shares).all() or np.abs(shares.sum(axis=1) - 1.0).max() > 1e-6 or shares.min() < 0.0:
+            raise ContractError(f"{reason}: predict_proba gave shares that are not finite or do not sum to 1")
+
+
+def repeats(make: Made) -> None:
+    """Two learners given the same tasks answer the same."""
+    answers = [_learnt(make(), _tasks()).predict(_PROBE) for _ in range(2)]
+    _same(answers[0], answers[1], "two fresh learners of the same tasks disagree (is its randomness seeded?)")
+
+
+def labels_unseen(make: Made) -> None:
+    """Labels of a task, and of those after it, move no prediction of that task before it is learnt."""
+    for j in (1, 3):
+        tasks, others = _tasks(), _tasks(change=lambda y: (y + 1) % 3, since=j)
+        before = _learnt(make(), tasks[:j]).predict(tasks[j][0])
+        _learnt(make(), others)  # what one learner is told must not reach another
+        after = _learnt(make(), others[:j]).predict(others[j][0])
+        _same(before, after, f"other labels of task {j}, which it has not been given, move its predictions")
+
+
+def asking(make: Made) -> None:
+    """To predict changes nothing, and what is said of a row does not depend on the rows asked with it."""
+    tasks = _tasks()
+    quiet, asked = _learnt(make(), tasks[:3]), _learnt(make(), tasks[:3])
+    whole = asked.predict(_PROBE)
+    _same(whole, asked.predict(_PROBE), "asked twice, it answers differently")
+    _same(whole[::-1], asked.predict(_PROBE[::-1]), "answers depend on the order of the rows asked")
+    alone = [asked.predict(row[None])[0] for row in _PROBE[::4]]
+    _same(whole[::4], alone, "answers depend on the rows asked with a row (does predict learn scales?)")
+    still, moved = (_learnt(one, tasks[3:], None).predict(_PROBE) for one in (quiet, asked))
+    _same(still, moved, "to predict changed what it learns")
+
+
+def arrays_are_yours(make: Made) -> None:
+    """Arrays may be read-only, stay as they are, and may be overwritten afterwards."""
+    expected, learner = _learnt(make(), _tasks()).predict(_PROBE), make()
+    for j, (X0, y0) in enumerate(_tasks()):
+        X, y = X0.copy(), y0.copy()
+        X.flags.writeable = y.flags.writeable = False
+        _learnt(learner, [(X, y)], _CODES if j == 0 else None)
+        _same(X, X0, "it changed the rows it was given")
+        _same(y, y0, "it changed the labels it was given")
+        X.flags.writeable = y.flags.writeable = True
+        X[:], y[:] = 1e6, 0
+    _same(expected, learner.predict(_PROBE), "overwriting arrays after they were learnt moves predictions: copy them")
+
+
+def _renamed(make: Made, names: Labels, reason: str, apart: int) -> None:
+    plain = _learnt(make(), _tasks()).predict(_PROBE)
+    told = _learnt(make(), [(X, names[y]) for X, y in _tasks()], np.unique(names)).predict(_PROBE)
+    _same(names[plain], told, reason, apart)
+
+
+def class_names(make: Made) -> None:
+    """Classes may be words or any numbers: other names in the same order change nothing."""
+    _renamed(make, np.array(["ant", "bee", "cow"]), "names in place of numbers change predictions", 0)
+    _renamed(make, np.array([-5, 3, 40]), "other numbers for the classes change predictions", 0)
+
+
+def class_order(make: Made) -> None:
+    """Names that sort the other way round change nothing, but for a row at the border."""
+    _renamed(
+        make,
+        np.array(["c", "b", "a"]),
+        "classes named in another order change predictions (is something drawn for each?)",
+        _AT_THE_BORDER,
+    )
+
+
+def task_sizes(make: Made) -> None:
+    """Tasks of one, two and forty rows, or with a column that never varies, are learnt; answers are classes."""
+    learner = make()
+    for j, task in enumerate(_tasks((1, 40, 2, 1, 25, 3))):
+        _sound(_learnt(learner, [task], _CODES if j == 0 else None), f"after a task of {len(task[1])} rows")
+    flat = [(np.where(np.arange(3) == 1, 7.0, X), y) for X, y in _tasks()]
+    _sound(_learnt(make(), flat), "with a column that never varies")
+
+
+def missing_classes(make: Made) -> None:
+    """Tasks may lack a class, or hold only one, the first one too."""
+    tasks = _tasks()
+    for kept in ([0, 1], [2]):
+        learner = make()
+        for j, (X, y) in enumerate(tasks):
+            rows = np.isin(y, kept) | (j > 1)
+            _sound(_learnt(learner, [(X[rows], y[rows])], _CODES if j == 0 else None), f"of classes {kept} at first")
+
+
+def copies(make: Made) -> None:
+    """After a copy or a pickle, both go on as one would have, and neither moves the other."""
+    tasks = _tasks()
+    learner, rows = _learnt(make(), tasks[:3]), tasks[3:]
+    before, others = learner.predict(_PROBE), [copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))]  # noqa: S301 # nosec B301 - its own
+    answers = [_learnt(one, rows, None).predict(_PROBE) for one in others]
+    _same(before, learner.predict(_PROBE), "a copy that learns changes the learner it was made from")
+    expected = _learnt(learner, rows, None).predict(_PROBE)
+    for kind, found in zip(("copy", "pickle"), answers, strict=True):
+        _same(expected, found, f"a {kind} does not go on where the learner was")
+
+
+def column_names(make: Made) -> None:
+    """Columns of a data frame are taken by name, or frames in another order are refused; never by place in silence."""
+    import pandas as pd
+
+    def frame(X: Any, order: list[str]) -> Any:  # noqa: ANN401
+        return pd.DataFrame(X, columns=["height", "width", "depth"])[order]
+
+    usual, turned = ["height", "width", "depth"], ["depth", "height", "width"]
+    learner = _learnt(make(), [(frame(X, usual), y) for X, y in _tasks()])
+    expected = learner.predict(frame(_PROBE, usual))
+    try:
+        found = learner.predict(frame(_PROBE, turned))
+    except Exception:  # however it refuses
+        return
+    _same(expected, found, "columns in another order are taken by place", _AT_THE_BORDER)
+
+
+CONTRACTS: Mapping[str, Callable[[Made], None]] = MappingProxyType(
+    {
+        one.__name__: one
+        for one in (
+            *(repeats, labels_unseen, asking, arrays_are_yours, class_names, class_order),
+            *(task_sizes, missing_classes, copies, column_names),
+        )
+    }
+)
+"""What is checked, by name; the first line of each function's text is the contract."""
+
+
+def check_learner(make: Made, *, known: Collection[str] = (), on_fail: OnFail = "raise") -> dict[str, str]:
+    """Check a learner of tasks against all contracts.
+
+    Parameters
+    ----------
+    make : callable
+        Returns a fresh learner, with ``partial_fit(X, y)``, which may take ``classes`` as well, and ``predict(X)``.
+    known : collection of str
+        Contracts that the learner is known to break: they are checked as well, and one of them that holds is an error.
+    on_fail : {"raise", "return"}
+        Whether broken contracts beside the known ones are an error.
+
+    Returns
+    -------
+    dict of str to str
+        The broken contracts, each with the reason.
+
+    Raises
+    ------
+    ContractError
+        If contracts are broken that are not among the known ones, or the other way round.
+    """
+    check_choice("on_fail", on_fail, get_args(OnFail))
+    for name in known:
+        check_choice("known", name, tuple(CONTRACTS))
+    broken = {}
+    for name, contract in CONTRACTS.items():
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                contract(make)
+        except ContractError as reason:
+            broken[name] = str(reason)
+        except Exception as error:  # whatever somebody else's learner raises is the reason
+            broken[name] = f"{type(error).__name__}: {error}"
+    told = [f"{name}: {reason}" for name, reason in broken.items() if name not in known]
+    told += [f"{name}: known to be broken, and it holds" for name in known if name not in broken]
+    if told and on_fail == "raise":
+        raise ContractError("\n".join(told))
+    return broken

@@ -1,0 +1,158 @@
+"""The contracts of a learner of tasks: ours hold them, and a learner that breaks one is told which and why."""
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.neural_network import MLPClassifier
+
+import imrc
+from imrc.contracts import CONTRACTS, ContractError, check_learner
+from imrc.core.presets import PRESETS
+
+
+class Nearest:
+    """Classes by the nearest mean; holds every contract but that of names of columns."""
+
+    def partial_fit(self, X, y, classes=None):
+        X, y = np.asarray(X), np.asarray(y)
+        self.rows, self.labels = self.kept(X), y.copy()
+        self.means = {c: X[y == c].mean(axis=0) for c in np.unique(y)}
+        return self
+
+    kept = staticmethod(np.copy)
+
+    def predict(self, X):
+        X = self.seen(np.asarray(X))
+        names = np.array(list(self.means))
+        return names[np.argmin([np.abs(X - mean).sum(axis=1) for mean in self.means.values()], axis=0)]
+
+    def seen(self, X):
+        return X
+
+
+class Remembers(Nearest):
+    """Leaks on purpose: what one learner was told of a row, all others know."""
+
+    told: ClassVar[dict] = {}
+
+    def partial_fit(self, X, y, classes=None):
+        self.told.update({row.tobytes(): label for row, label in zip(np.asarray(X), y, strict=True)})
+        return super().partial_fit(X, y)
+
+    def predict(self, X):
+        usual = super().predict(X)
+        return np.array([self.told.get(row.tobytes(), one) for row, one in zip(np.asarray(X), usual, strict=True)])
+
+
+class Peeks(Nearest):
+    """Leaks on purpose: the labels of a task are part of a longer array, and it reads on."""
+
+    def partial_fit(self, X, y, classes=None):
+        self.rest = np.asarray(y if y.base is None else y.base)[len(y) :].sum()
+        return super().partial_fit(X, y)
+
+    def predict(self, X):
+        return np.where(np.arange(len(X)) % 5 == self.rest % 5, super().predict(X)[0], super().predict(X))
+
+
+class ScalesWhatIsAsked(Nearest):
+    def seen(self, X):
+        return X - X.mean(axis=0)
+
+
+class KeepsTheArray(Nearest):
+    kept = staticmethod(np.asarray)
+
+    def seen(self, X):
+        return X + 0.1 * self.rows[:1]
+
+
+class WritesIntoIt(Nearest):
+    def partial_fit(self, X, y, classes=None):
+        X += 1.0
+        return super().partial_fit(X, y)
+
+
+class Draws(Nearest):
+    def seen(self, X):
+        return X + np.random.default_rng().normal(size=3)
+
+
+class NumbersOnly(Nearest):
+    def predict(self, X):
+        return super().predict(X).astype(int)
+
+
+class FirstIsFirst(Nearest):
+    def predict(self, X):
+        return np.full(len(X), min(self.means))
+
+
+class SharesWithCopies(Nearest):
+    def __deepcopy__(self, memo):
+        return self
+
+
+@pytest.mark.parametrize(
+    ("leaky", "broken", "reason"),
+    [
+        (Remembers, "labels_unseen", "which it has not been given, move its predictions: "),
+        (Peeks, "labels_unseen", "which it has not been given, move its predictions: "),
+        (ScalesWhatIsAsked, "asking", "does predict learn scales"),
+        (KeepsTheArray, "arrays_are_yours", "copy them: "),
+        (WritesIntoIt, "arrays_are_yours", "ValueError: .*read-only"),
+        (Draws, "repeats", "is its randomness seeded"),
+        (Draws, "asking", "asked twice"),
+        (NumbersOnly, "class_names", "ValueError: invalid literal"),
+        (FirstIsFirst, "class_order", "40 of 40 answers differ"),
+        (SharesWithCopies, "copies", "a copy that learns changes the learner"),
+        (Nearest, "column_names", "taken by place"),
+    ],
+)  # fmt: skip
+def test_a_learner_that_breaks_a_contract_is_caught(leaky, broken, reason):
+    with pytest.raises(ContractError, match=f"(?m)^{broken}: .*{reason}"):
+        check_learner(leaky, known=() if broken == "column_names" else ("column_names",))
+
+
+@pytest.mark.parametrize(
+    ("make", "broken"),
+    [
+        (BernoulliNB, {}),
+        (GaussianNB, {"task_sizes": "after a task of 1 rows: predict_proba gave shares that are not finite"}),
+        (lambda: SGDClassifier(random_state=0), {"class_order": "is something drawn for each"}),
+        (lambda: MLPClassifier((8,), random_state=0), {"class_order": "is something drawn for each"}),
+    ],
+    ids=["BernoulliNB", "GaussianNB", "SGD", "MLP"],
+)
+def test_public_learners_hold_them_or_are_told_why_not(make, broken):
+    found = check_learner(make, on_fail="return")
+    assert set(found) == set(broken)
+    assert all(text in found[name] for name, text in broken.items())
+    assert check_learner(make, known=tuple(broken)) == found
+    with pytest.raises(ContractError, match="repeats: known to be broken, and it holds"):
+        check_learner(make, known=(*broken, "repeats"))
+
+
+class Next(imrc.IMRC):
+    """The rule of the task to come."""
+
+    def predict(self, X):
+        return super().predict(X, task="next")
+
+    def predict_proba(self, X):
+        return super().predict_proba(X, task="next")
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("learner", [imrc.IMRC, Next])
+def test_our_learner_holds_all(learner, preset):
+    assert check_learner(lambda: learner(preset=preset, max_iter=200)) == {}
+
+
+def test_what_is_checked_is_said():
+    assert all(contract.__doc__.endswith(".") for contract in CONTRACTS.values())
+    with pytest.raises(ValueError, match="known must be one of"):
+        check_learner(BernoulliNB, known=["luck"])
