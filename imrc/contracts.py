@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import check_choice
 
-__all__ = ["CONTRACTS", "ContractError", "check_learner"]
+__all__ = ["check_learner"]
 
 Made = Callable[[], Any]
 Labels = NDArray[Any]

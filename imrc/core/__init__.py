@@ -74,7 +74,6 @@ __all__ = [
     "revise",
     "sample_moments",
     "smooth",
-    "theory",
 ]
 
 

@@ -9,4 +9,4 @@ from imrc.report._check import check, iter_check
 from imrc.report._report import Report, to_latex
 from imrc.report.decision import Decision
 
-__all__ = ["Decision", "to_latex"]
+__all__ = ["Decision"]
