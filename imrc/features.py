@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -278,12 +278,8 @@ FEATURE_DESCRIPTIONS: dict[FeatureKind, str] = {
 
 Part = tuple[Ints, tuple[FeatureMap, ...]]
 
-_PULLED_IN_BEYOND = 8.0
-"""Standard deviations of the first task beyond which values of a numeric column are pulled in."""
 
-
-@dataclass(frozen=True)
-class _Blend:
+class Blend(NamedTuple):
     """Random Fourier features beside linear ones, for one kind of columns; chosen on the seeds for tuning."""
 
     frequencies: int  # for each one asked for
@@ -292,7 +288,11 @@ class _Blend:
     orthogonal: bool  # in blocks, frequencies are: in many dimensions the same kernel with less error
 
 
-_NUMERIC, _PIXELS = _Blend(1, 1.0, 0.2, False), _Blend(2, 0.5, 0.1, True)
+BLENDED = {"numeric": Blend(1, 1.0, 0.2, orthogonal=False), "pixel": Blend(2, 0.5, 0.1, orthogonal=True)}
+"""What "blended", the representation of the recommended preset, makes of numeric columns and of pixels."""
+
+PULLED_IN_BEYOND = 8.0
+"""Standard deviations of the first task beyond which "blended" pulls in values of a numeric column."""
 
 
 @dataclass(frozen=True)
@@ -416,7 +416,7 @@ def _orthogonal(d: int, count: int, generator: np.random.Generator) -> Floats:
     return np.asarray(np.hstack(blocks) * np.sqrt(generator.chisquare(d, count)))
 
 
-def _blended(X: Floats, frequencies: int, blend: _Blend, generator: np.random.Generator) -> FeatureMap:
+def _blended(X: Floats, frequencies: int, blend: Blend, generator: np.random.Generator) -> FeatureMap:
     """Return random Fourier features of amplitude 1 beside linear ones, learnt from the rows of X."""
     d, count = X.shape[1], frequencies * blend.frequencies
     draws = _orthogonal(d, count, generator) if blend.orthogonal else generator.standard_normal((d, count))
@@ -434,11 +434,11 @@ def _side_by_side(X: Floats, frequencies: int, kinds: NDArray[np.str_], generato
     parts: list[Part] = []
     numeric, pixels = np.flatnonzero(kinds == "numeric"), np.flatnonzero(kinds == "pixel")
     if numeric.size:
-        standardised, pulled_in = Standardised.learn(X[:, numeric]), PulledIn(len(numeric), _PULLED_IN_BEYOND)
+        standardised, pulled_in = Standardised.learn(X[:, numeric]), PulledIn(len(numeric), PULLED_IN_BEYOND)
         values = pulled_in.transform(standardised.transform(X[:, numeric]))
-        parts.append((numeric, (standardised, pulled_in, _blended(values, frequencies, _NUMERIC, generator))))
+        parts.append((numeric, (standardised, pulled_in, _blended(values, frequencies, BLENDED["numeric"], generator))))
     if pixels.size:
-        parts.append((pixels, (_blended(X[:, pixels], frequencies, _PIXELS, generator),)))
+        parts.append((pixels, (_blended(X[:, pixels], frequencies, BLENDED["pixel"], generator),)))
     return parts
 
 

@@ -47,24 +47,19 @@ class Candidate(NamedTuple):
     moving: bool = False  # whether coefficients move linearly in time: for the task to come only
 
 
-POOLED = Candidate(0.0, 16.0, 4.0)
-ALONE = Candidate(float("inf"), 4.0, 1.0)
-CANDIDATES = (POOLED, Candidate(0.1, 4.0, 2.0), Candidate(1.0, 4.0, 1.0), ALONE, Candidate(0.01, 4.0, 1.0, moving=True))
-"""What tracking "rate" compares where no rate is given."""
-
 VALUES: Mapping[str, Mapping[str, Any]] = {
     "recommended": {
-        "features": FeatureSpec("blended"),
+        "features": FeatureSpec("blended"),  # its numbers: `imrc.features.BLENDED`
         "W": "all",
-        "tracking": "rate",  # `CANDIDATES`
-        "rate": None,
+        "tracking": "rate",
+        "rate": None,  # `CANDIDATES` side by side
         "loss": "log",
         "lambda0": 1.0,
         # For loss "0-1".
         "confidence": "over_ess",
-        "instances": "recent",
+        "instances": "recent",  # `RECENT_SAMPLES`
         "solver": "subgradient",
-        "max_iter": "by_n",
+        "max_iter": "by_n",  # `iterations_by_n`
     },
     "paper": {
         "features": FeatureSpec("automatic"),
@@ -80,6 +75,48 @@ VALUES: Mapping[str, Mapping[str, Any]] = {
     },
 }
 """Each preset; meanings are in `imrc.core.settings.SETTINGS`. What is not named has no effect in it."""
+
+# The constants of tracking "rate", and of its log loss.
+
+POOLED = Candidate(0.0, 16.0, 4.0)
+ALONE = Candidate(float("inf"), 4.0, 1.0)
+CANDIDATES = (POOLED, Candidate(0.1, 4.0, 2.0), Candidate(1.0, 4.0, 1.0), ALONE, Candidate(0.01, 4.0, 1.0, moving=True))
+"""What is compared where no rate is given."""
+
+TREND_PERIODS = 3.0
+"""Periods in which coefficients that move do so by one unit."""
+
+STORED_ROWS, STORED_TASKS = 2000, 6
+"""The last tasks are stored: at least 6 of them (b + 1 if that is more), beyond these just enough for 2,000 rows."""
+
+NEGLIGIBLE_WEIGHT = 1e-3
+"""Tasks with a smaller weight, as a share of the largest, are left out."""
+
+USUAL_LENGTH = 250.0
+"""Mean squared length of a row of 200 random frequencies beside linear features, where penalties were chosen."""
+
+INTERCEPT_SCALE = 10.0
+"""Value the intercept has inside the Gram matrix: a large one leaves it practically without penalty."""
+
+FLOOR = 0.01
+"""Part of a probability that is uniform where candidates are tested: a class never seen must not decide for ever."""
+
+TOLERANCE, SCORING_TOLERANCE = 3e-3, 1e-2
+"""Norm of the gradient at which a rule is near enough to its solution to be used, and a candidate to be tested."""
+
+NEGLIGIBLE_VARIANCE = 1e-12
+"""Features that vary less within a class say nothing of the change."""
+
+# The constants of its 0-1 loss.
+
+RECENT_SAMPLES = 100
+"""Samples that make up the instances "recent" of problem (3), where the last b + 1 tasks hold fewer."""
+
+
+def iterations_by_n(n: int) -> int:
+    """Return the iterations of the subgradient method for tasks of n samples, where `max_iter` is "by_n"."""
+    return min(2000, max(500, 40 * n))
+
 
 PRESET_DESCRIPTIONS: dict[Preset, str] = {
     "recommended": "Four rates of change side by side: no change, slow, fast, and each task alone. Each has a share by "

@@ -1,14 +1,15 @@
-"""The recursions of the paper, each once: forward, backward, both, their smoother form, and what a task borrows.
+"""Eqs. (6) and (10), from which mean vectors are tracked: forward, backward, both, and how many samples are borrowed.
 
-Everything that tracks mean vectors calls these functions: preset "paper" with one gain per component, the recommended
-presets with one gain for all (s and d of shape (1,) or (rates, 1)), theory and pictures. They work element by element
-on float64 arrays and never modify their input. ``s = 0`` (a constant feature, or a class that did not appear)
-takes the limit of the formulas: a component known exactly stays as it is.
+Everything that tracks calls these functions: preset "paper" with one gain per component; preset "recommended" with one
+gain for all, s and d of shape (rates, 1), and with one rate by `effective_samples`; theory and pictures. They work
+element by element on float64 arrays and never modify their input. ``s = 0`` (a constant feature, or a class that did
+not appear) takes the limit of the formulas: a component known exactly stays as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,45 @@ def borrowed_samples(ess: ArrayLike, sigma2: ArrayLike, d2: ArrayLike) -> Any:  
     ess, sigma2, d2 = np.asarray(ess), np.asarray(sigma2), np.asarray(d2)
     with np.errstate(invalid="ignore"):
         return np.where(d2 == 0.0, ess, ess * sigma2 / (sigma2 + ess * d2))[()]
+
+
+def borrowed(ess: float, change: float) -> float:
+    """Return `borrowed_samples` of numbers, change d^2 / sigma^2; of nothing there is nothing to borrow."""
+    return ess if ess == 0.0 or change == 0.0 else ess / (1.0 + ess * change)
+
+
+def effective_samples(samples: Sequence[int], changes: Sequence[float], reach: int) -> list[tuple[float, Floats]]:
+    """Return effective samples and weights of all tasks, for the newest and those before it, the nearest first.
+
+    Eqs. (6) and (10) where one gain holds for all components: by effective samples, sigma^2 / s, of each task. The
+    change that leads to a task is in units of sigma^2.
+
+    >>> effective_samples([10, 10], [0.0, 0.1], 1)
+    [(15.0, array([0.33333333, 0.66666667])), (15.0, array([0.66666667, 0.33333333]))]
+    """
+    forward = deque([(0.0, np.zeros(len(samples)))], maxlen=reach + 1)
+    for place, (n, change) in enumerate(zip(samples, changes, strict=True)):
+        worth, weights = forward[-1]
+        forward.append(_joined(n, _one(place, weights), borrowed(worth, change), weights))
+    found, (worth, weights) = [forward[-1]], (float(samples[-1]), _one(len(samples) - 1, forward[-1][1]))
+    for back in range(1, min(reach, len(samples) - 1) + 1):
+        there = borrowed(worth, changes[-back])
+        found.append(_joined(*forward[-1 - back], there, weights))
+        worth, weights = _joined(samples[-1 - back], _one(len(samples) - 1 - back, weights), there, weights)
+    return found
+
+
+def _one(place: int, like: Floats) -> Floats:
+    """Return the weights of a task's own samples."""
+    own = np.zeros_like(like)
+    own[place] = 1.0
+    return own
+
+
+def _joined(ess: float, weights: Floats, ess_other: float, weights_other: Floats) -> tuple[float, Floats]:
+    """Return `combine` of two estimates by their effective samples; where there are none, the first."""
+    total = ess + ess_other
+    return total, weights if total == 0.0 else (ess * weights + ess_other * weights_other) / total
 
 
 def track_forward(tau: Floats, s: Floats, d: Floats) -> tuple[Floats, Floats]:

@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._types import Floats
+from imrc.core.presets import RECENT_SAMPLES
 from imrc.core.rules import TaskEstimate, surplus
 from imrc.core.settings import IMRCSettings
 from imrc.core.tracking import Tracked
 from imrc.solvers import InstanceSet, Problem, Solution, prepare_instances, solve_many
-
-RECENT_SAMPLES = 100
-"""Samples that make up the instances "recent" of problem (3), where the last b + 1 tasks hold fewer."""
 
 
 class ZeroOneRules:

@@ -25,30 +25,25 @@ from numpy.typing import NDArray
 from imrc._types import Floats, Ints
 from imrc.core.moments import sample_moments, smoothed_variance
 from imrc.core.prediction import softmax
-from imrc.core.presets import ALONE, CANDIDATES, POOLED, Candidate
+from imrc.core.presets import (
+    ALONE,
+    CANDIDATES,
+    FLOOR,
+    INTERCEPT_SCALE,
+    NEGLIGIBLE_WEIGHT,
+    POOLED,
+    SCORING_TOLERANCE,
+    STORED_ROWS,
+    STORED_TASKS,
+    TOLERANCE,
+    TREND_PERIODS,
+    USUAL_LENGTH,
+    Candidate,
+)
+from imrc.core.recursions import borrowed
 from imrc.core.rules import TaskEstimate, surplus
 from imrc.core.settings import IMRCSettings
-from imrc.core.tracking import RateOfChange, RateWeights, borrowed
-from imrc.solvers.logistic import TOLERANCE, primal_parameters, scaled, solve_in_turn
-
-TREND_PERIODS = 3.0
-"""Periods in which coefficients that move do so by one unit."""
-
-STORED_ROWS, STORED_TASKS = 2000, 6
-"""The last tasks are stored: at least 6 of them (b + 1 if that is more), beyond these just enough for 2,000 rows."""
-
-NEGLIGIBLE_WEIGHT = 1e-3
-"""Tasks with a smaller weight, as a share of the largest, are left out."""
-
-USUAL_LENGTH = 250.0
-"""Mean squared length of a row of 200 random frequencies beside linear features, where penalties were chosen."""
-
-FLOOR = 0.01
-"""Part of a probability that is uniform where candidates are tested: a class never seen must not decide for ever."""
-
-SCORING_TOLERANCE = 1e-2
-"""Norm of the gradient at which a candidate is near enough to its solution to be tested."""
-
+from imrc.core.tracking import RateOfChange, RateWeights
 
 POOLED_PLACES = ("pooled, nearly", "pooled")
 """Of solutions: as near as a candidate's, where the next step begins, and from there as near as that of a rule."""
@@ -136,6 +131,8 @@ class _Store:
 
         Returns the value of each problem and the iterations it took.
         """
+        from imrc.solvers.logistic import solve_in_turn
+
         moving = np.array([one.place in self._moving for one in problems])
         widths = (self.X.shape[1] * (1 + moving)) if self.gram is None else np.full(len(problems), len(self.y))
         starts = np.zeros((len(problems), self.n_classes, widths.max()))
@@ -224,7 +221,7 @@ class LogLossLearner:
         """Return the rule of the task to come, `gap` periods after the newest: the average of the candidates'."""
         shares, (worth, tracked) = self.shares()[1], self._tracked[0]
         rule = np.tensordot(shares, self._to_come(gap), axes=1)
-        worth = max(borrowed(worth, self._change.rate, gap), 1.0)
+        worth = max(borrowed(worth, self._change.change(gap)), 1.0)
         return self._with_means(tracked, worth, worth, primal_parameters(rule), shares @ self._weights.forward()[0])
 
     def shares(self) -> tuple[Floats, Floats]:
@@ -404,6 +401,18 @@ class LogLossLearner:
         """Return a rule with the tracked mean vector of its task, worth `known` samples."""
         mean, mse = tracked / tracked.sum() @ self._averages, self._variance / known
         return TaskEstimate(mean, mse, mu, value, np.nan, float(ess), iterations, weights / weights.sum())
+
+
+def scaled(X1: Floats) -> Floats:
+    """Return mapped instances (N, D + 1) with the intercept column at its scale."""
+    out = X1.copy()
+    out[:, 0] *= INTERCEPT_SCALE
+    return out
+
+
+def primal_parameters(coefficients: Floats) -> Floats:
+    """Return mu (C * (D + 1),) from the coefficients (C, D + 1) of scaled features."""
+    return scaled(coefficients).ravel()
 
 
 def half(y: NDArray[np.int64], turn: int) -> NDArray[np.bool_]:

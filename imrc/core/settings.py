@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from imrc._checks import InputError, check_choice, check_int, check_real
-from imrc.core.presets import DEFAULT, PRESET_DESCRIPTIONS, PRESETS, VALUES, Preset
+from imrc.core.presets import DEFAULT, PRESET_DESCRIPTIONS, PRESETS, VALUES, Preset, iterations_by_n
 from imrc.features import FEATURE_KINDS, FEATURE_TITLES, FREQUENCIES, SIGMA2, FeatureSpec
 from imrc.tasks import MAX_TASKS
 
@@ -301,7 +301,7 @@ class IMRCSettings:
 
     def iterations(self, n: int) -> int:
         """Return the iterations of the subgradient method for tasks of n samples."""
-        return min(2000, max(500, 40 * n)) if self.max_iter == "by_n" else self.max_iter
+        return iterations_by_n(n) if self.max_iter == "by_n" else self.max_iter
 
 
 def resolve_settings(

@@ -18,10 +18,8 @@ from numpy.typing import NDArray
 from imrc._types import Floats
 from imrc.core.change import backward_change, forward_change, printed_change
 from imrc.core.moments import sample_moments
-from imrc.core.recursions import borrowed_samples, forward_step, predict, revise
-
-NEGLIGIBLE_VARIANCE = 1e-12
-"""Features that vary less within a class say nothing of the change."""
+from imrc.core.presets import NEGLIGIBLE_VARIANCE
+from imrc.core.recursions import borrowed_samples, effective_samples, forward_step, predict, revise
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,36 +246,10 @@ class RateOfChange:
         moved, periods = np.sum(self._excess, axis=0)
         return max(float(moved / periods), 0.0)
 
+    def change(self, gap: float) -> float:
+        """Return the change over so many periods; over none nothing changes, whatever the rate."""
+        return self.rate * gap if gap else 0.0
+
     def tracked(self, samples: Sequence[int], gaps: Sequence[float], reach: int) -> list[tuple[float, Floats]]:
         """Return effective samples and weights of all tasks, for the newest and those before it, the nearest first."""
-        count, rate = len(samples), self.rate
-        worth, weights, forward = 0.0, np.zeros(count), []
-        for place, (n, gap) in enumerate(zip(samples, gaps, strict=True)):
-            worth, weights = _joined_own(n, place, worth, weights, rate, gap)
-            forward.append((worth, weights))
-        found = [forward[-1]]
-        worth, weights = _joined_own(samples[-1], count - 1, 0.0, np.zeros(count), rate, 0.0)
-        for back in range(1, min(reach, count - 1) + 1):
-            (mine, own), there = forward[-1 - back], borrowed(worth, rate, gaps[-back])
-            total = mine + there
-            found.append((total, own if total == 0.0 else (mine * own + there * weights) / total))
-            worth, weights = _joined_own(samples[-1 - back], count - 1 - back, worth, weights, rate, gaps[-back])
-        return found
-
-
-def borrowed(worth: float, rate: float, gap: float) -> float:
-    """Return what effective samples are worth so many periods away: `borrowed_samples` of one number."""
-    change = rate * gap if gap else 0.0
-    return worth if change == 0.0 else worth / (1.0 + worth * change)
-
-
-def _joined_own(n: int, place: int, worth: float, weights: Floats, rate: float, gap: float) -> tuple[float, Floats]:
-    """Join a task's own samples and an estimate of a neighbour without them, so many periods away: eqs. (6), (10)."""
-    there = borrowed(worth, rate, gap)
-    total, joined = n + there, there * weights
-    if total:
-        joined /= total
-        joined[place] = n / total
-    else:
-        joined[place] = 1.0
-    return total, joined
+        return effective_samples(samples, [self.change(gap) for gap in gaps], reach)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from imrc._checks import InputError
-from imrc.core.rules_log import STORED_ROWS
+from imrc.core.presets import STORED_ROWS
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import held_out
 from imrc.features import FeatureSpec, make

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from imrc._checks import check_choice
 from imrc._types import Floats
 from imrc.baselines import method_class, method_title
-from imrc.core.rules_log import STORED_TASKS
+from imrc.core.presets import STORED_TASKS
 from imrc.evaluation.columns import TABLES, TOTALS, Columns, LagTable, StepResult, arrays_of, columns_of, over_steps
 from imrc.evaluation.measures import MeasureName, balanced_error, calibration_error, log_loss, measures_of_errors
 from imrc.evaluation.scenarios import HEADLINES, SCENARIOS, HeadlineKind, Scenario, ScenarioName, planned

@@ -19,7 +19,7 @@ so the gap holds without trusting the solver.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import highspy
@@ -226,21 +226,6 @@ def _attempt(scaled: _Scaled, tau: Floats, lam: Floats, box: float | None, first
         outcomes.append(outcome)
         first = first[:0]
     return min(outcomes, key=lambda outcome: outcome.value - outcome.bound)
-
-
-def certify(solution: Solution, X1: Floats, tau: Floats, lam: Floats) -> Solution:
-    """Return the solution with a certified lower bound of (3), or with the reason why there is none in its status."""
-    n_classes = len(tau) // X1.shape[1]
-    reason = f"there are more than {_DENSE} pairs of instance and class"
-    if len(X1) * n_classes <= _DENSE:
-        exact = solve_exact(X1, tau, lam, n_classes)
-        if exact.box is not None:
-            reason = "the uncertainty set restricted to X is empty, so the objective has no lower end"
-        elif not exact.converged:
-            reason = "the linear program was not solved to its tolerance"
-        elif exact.lower_bound is not None:
-            return replace(solution, lower_bound=exact.lower_bound, gap=solution.value - exact.lower_bound)
-    return replace(solution, status=f"{solution.status}; no lower bound: {reason}")
 
 
 def solve_exact(

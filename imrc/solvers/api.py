@@ -52,9 +52,9 @@ class Solution:
     value : float
         Objective of (3) at `mu`: the minimax risk R(U) once the problem is solved to optimality.
     lower_bound : float or None
-        A number not above the optimum (over |mu| <= box where a box holds); None where none was sought or found.
+        Exact method: a number not above the optimum (over |mu| <= box where a box holds).
     gap : float or None
-        ``value - lower_bound``, where a bound is known.
+        Exact method: ``value - lower_bound``.
     iterations : int
         Iterations done.
     converged : bool
@@ -227,7 +227,6 @@ def solve(
     max_iter: int = 2000,
     box: float | None = None,
     warm_start: Solution | ArrayLike | None = None,
-    lower_bound: bool = False,
 ) -> Solution:
     """Solve problem (3) for one uncertainty set.
 
@@ -254,16 +253,11 @@ def solve(
         Where to start: an array is both first iterate and first candidate; a Solution gives its last iterate and
         its best point (what the paper's code does along the forward chain). None: zeros. The exact method begins with
         the components that are not zero there: several times faster where few change.
-    lower_bound : bool
-        Subgradient method: also find a lower bound of the optimum, by the exact method, which can take many times as
-        long. The exact method always has one.
 
     Returns
     -------
     Solution
-        `lower_bound` and `gap` are None for the subgradient method unless the bound was asked for. They are None even
-        then for more than 600 pairs of instance and class (use method="exact"), and if the uncertainty set restricted
-        to X is empty, when the objective has no lower end; the status says so.
+        `lower_bound` and `gap` are None for the subgradient method.
 
     Raises
     ------
@@ -303,10 +297,6 @@ def solve(
     solution = _solve(problem, n_classes, max_iter, method, box)
     if not np.isfinite([solution.value, solution.last_value]).all():
         raise ValueError("The scores became too large for floating-point numbers; scale the features.")
-    if lower_bound and method == "subgradient":
-        from imrc.solvers._exact import certify
-
-        return certify(solution, problem.instances.X1, tau, lam)
     return solution
 
 
@@ -321,5 +311,5 @@ def warm_up(progress: Callable[[float, str], object] = lambda _share, _text: Non
     progress(0.0, "Compiling: subgradient method")
     run_subgradient(prepare_instances(ones), zeros, zeros, 2, 1, zeros, zeros)
     progress(0.4, "Compiling: rule for log loss")
-    solve_in_turn(ones, np.arange(2), ones[:1] / 2, ones[0, :1], zeros.reshape(1, 2, 2), primal=True, max_iter=2)
+    solve_in_turn(ones, np.arange(2), ones[:1] / 2, ones[0, :1], zeros.reshape(1, 2, 2), primal=True, tolerances=1.0)
     progress(1.0, "Compiled")

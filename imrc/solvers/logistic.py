@@ -9,6 +9,13 @@ exp(Phi(x, y)'mu), where mu minimises
 The penalty is the support function of the set, the norm of mu for a ball, used here in its squared form. Since tau is
 a weighted mean of the samples' own Phi, the solution is then a combination of the samples and everything follows from
 their Gram matrix: an iteration costs N^2 C, whatever the number of features.
+
+Inside, every vector is held as its coefficients and as its image under the metric, so that inner products are sums:
+
+* dual: coefficients of the samples, matrix = Gram matrix (N, N), image = Gram matrix times coefficients = scores;
+* primal: the parameters themselves, matrix = samples (N, p), image = coefficients, scores = samples times parameters.
+
+Coefficients sum to zero over the classes, so those of the last class follow from the others.
 """
 
 from __future__ import annotations
@@ -16,27 +23,209 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from imrc._compiled import njit
 from imrc._types import Floats, Ints
 
-INTERCEPT_SCALE = 10.0
-"""Value the intercept has inside the Gram matrix: a large one leaves it practically without penalty."""
-
-MAX_ITER = 200
-TOLERANCE = 3e-3
+_MEMORY = 8
+_FAST = {"contract", "reassoc", "nsz"}
 
 
-def scaled(X1: Floats) -> Floats:
-    """Return mapped instances (N, D + 1) with the intercept column at its scale."""
-    out = X1.copy()
-    out[:, 0] *= INTERCEPT_SCALE
-    return out
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _dot(a, b):
+    total = 0.0
+    for c in range(a.shape[0]):
+        for i in range(a.shape[1]):
+            total += a[c, i] * b[c, i]
+    return total
 
 
-def primal_parameters(coefficients: Floats) -> Floats:
-    """Return mu (C * (D + 1),) from the coefficients (C, D + 1) of scaled features."""
-    mu = coefficients.copy()
-    mu[:, 0] *= INTERCEPT_SCALE
-    return mu.ravel()
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _add(out, factor, a):
+    """Add factor * a to out."""
+    for c in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            out[c, i] += factor * a[c, i]
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _times(matrix, a, out):
+    """Write matrix @ a for each class; plain loops, because a threaded BLAS would fight the other threads."""
+    classes = a.shape[0]
+    for i in range(matrix.shape[0]):
+        out[classes - 1, i] = 0.0
+        for c in range(classes - 1):
+            total = 0.0
+            for j in range(matrix.shape[1]):
+                total += matrix[i, j] * a[c, j]
+            out[c, i] = total
+            out[classes - 1, i] -= total
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _transposed_times(matrix, r, out):
+    """Write matrix' @ r for each class."""
+    classes = r.shape[0]
+    out[:] = 0.0
+    for i in range(matrix.shape[0]):
+        for c in range(classes - 1):
+            value = r[c, i]
+            for j in range(matrix.shape[1]):
+                out[c, j] += value * matrix[i, j]
+    for c in range(classes - 1):
+        for j in range(matrix.shape[1]):
+            out[classes - 1, j] -= out[c, j]
+
+
+@njit(cache=True, nogil=True)
+def _data_term(scores, weights, targets, residual):
+    """Write w_i h(y|x_i) - target; return sum_i w_i log sum_y exp(score) - targets'scores."""
+    classes, size = scores.shape
+    total = 0.0
+    for i in range(size):
+        largest = scores[0, i]
+        for c in range(1, classes):
+            largest = max(largest, scores[c, i])
+        normaliser = 0.0
+        for c in range(classes):
+            residual[c, i] = np.exp(scores[c, i] - largest)
+            normaliser += residual[c, i]
+        for c in range(classes):
+            residual[c, i] = weights[i] * residual[c, i] / normaliser - targets[c, i]
+            total -= targets[c, i] * scores[c, i]
+        total += weights[i] * (largest + np.log(normaliser))
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _gradient(matrix, primal, residual, penalty, a, gradient, image):
+    """Write the gradient and its image; return its norm."""
+    if primal:
+        _transposed_times(matrix, residual, gradient)
+        _add(gradient, penalty, a)
+        image[:] = gradient
+    else:
+        gradient[:] = residual
+        _add(gradient, penalty, a)
+        _times(matrix, gradient, image)
+    return np.sqrt(max(_dot(gradient, image), 0.0))
+
+
+@njit(cache=True, nogil=True)
+def _fit(matrix, primal, targets, weights, penalty, start, max_iter, tolerance):
+    """Limited-memory BFGS; returns coefficients, value, iterations, norm of the gradient.
+
+    matrix: (N, N) Gram matrix, or (N, p) samples if primal, intercept included. targets (C, N): tau = sum_i targets[c,
+    i] x_i in block c. weights (N,) sum to 1. start: (C, N) or (C, p), summing to zero over classes. penalty / 2 |mu|^2.
+    """
+    classes, size = targets.shape
+    q = start.shape[1]
+    a = start.copy()
+    scores = np.empty((classes, size))
+    _times(matrix, a, scores)
+    image = a.copy() if primal else scores.copy()
+    residual = np.empty((classes, size))
+    value = _data_term(scores, weights, targets, residual) + 0.5 * penalty * _dot(a, image)
+    gradient, gradient_image = np.empty((classes, q)), np.empty((classes, q))
+    norm = _gradient(matrix, primal, residual, penalty, a, gradient, gradient_image)
+    # Differences of iterates (s) and gradients (g), each with its image.
+    s, s_image = np.empty((_MEMORY, classes, q)), np.empty((_MEMORY, classes, q))
+    g, g_image = np.empty((_MEMORY, classes, q)), np.empty((_MEMORY, classes, q))
+    curvature, alpha = np.ones(_MEMORY), np.zeros(_MEMORY)
+    direction, direction_image = np.empty((classes, q)), np.empty((classes, q))
+    direction_scores = np.empty((classes, size))
+    new_a, new_image, new_scores = np.empty_like(a), np.empty_like(a), np.empty_like(scores)
+    new_gradient, new_gradient_image = np.empty_like(a), np.empty_like(a)
+    iteration = 0
+    while iteration < max_iter and norm > tolerance:
+        direction[:] = -gradient
+        direction_image[:] = -gradient_image
+        stored = min(iteration, _MEMORY)
+        for back in range(stored):
+            j = (iteration - 1 - back) % _MEMORY
+            alpha[j] = _dot(s_image[j], direction) / curvature[j]
+            _add(direction, -alpha[j], g[j])
+            _add(direction_image, -alpha[j], g_image[j])
+        scale = 1.0 / (penalty + 1.0)
+        if stored > 0:
+            j = (iteration - 1) % _MEMORY
+            scale = curvature[j] / _dot(g[j], g_image[j])
+        direction *= scale
+        direction_image *= scale
+        for back in range(stored - 1, -1, -1):
+            j = (iteration - 1 - back) % _MEMORY
+            beta = _dot(g_image[j], direction) / curvature[j]
+            _add(direction, alpha[j] - beta, s[j])
+            _add(direction_image, alpha[j] - beta, s_image[j])
+        slope = _dot(gradient_image, direction)
+        if slope >= 0.0:  # rounding: fall back to the gradient
+            direction[:] = -gradient
+            direction_image[:] = -gradient_image
+            slope = -norm * norm
+        if primal:
+            _times(matrix, direction, direction_scores)
+        else:
+            direction_scores[:] = direction_image
+        step, accepted, new_value = 1.0, False, value
+        for _ in range(40):
+            for c in range(classes):
+                for i in range(q):
+                    new_a[c, i] = a[c, i] + step * direction[c, i]
+                    new_image[c, i] = image[c, i] + step * direction_image[c, i]
+                for i in range(size):
+                    new_scores[c, i] = scores[c, i] + step * direction_scores[c, i]
+            new_value = _data_term(new_scores, weights, targets, residual) + 0.5 * penalty * _dot(new_a, new_image)
+            if new_value <= value + 1e-4 * step * slope:
+                accepted = True
+                break
+            step *= 0.5
+        if not accepted:
+            break
+        norm = _gradient(matrix, primal, residual, penalty, new_a, new_gradient, new_gradient_image)
+        j = iteration % _MEMORY
+        for c in range(classes):
+            for i in range(q):
+                s[j, c, i] = new_a[c, i] - a[c, i]
+                s_image[j, c, i] = new_image[c, i] - image[c, i]
+                g[j, c, i] = new_gradient[c, i] - gradient[c, i]
+                g_image[j, c, i] = new_gradient_image[c, i] - gradient_image[c, i]
+        curvature[j] = _dot(s[j], g_image[j])
+        a[:], image[:], scores[:], value = new_a, new_image, new_scores, new_value
+        gradient[:], gradient_image[:] = new_gradient, new_gradient_image
+        iteration += 1
+        if curvature[j] <= 0.0 or _dot(g[j], g_image[j]) <= 0.0:
+            break  # the last step is lost in rounding: nothing more to gain
+    return a, value, iteration, norm
+
+
+@njit(cache=True, nogil=True)
+def _fit_in_turn(matrix, primal, times, moving, y, weights, penalties, starts, after, max_iter, within):
+    """Fit one problem after the other, see `solve_in_turn`; return solutions, values and iterations."""
+    problems, classes, _ = starts.shape
+    found, values, iterations = starts.copy(), np.empty(problems), np.empty(problems, dtype=np.int64)
+    for p in range(problems):
+        if after[p] >= 0:
+            found[p] = found[after[p]]
+        used = np.flatnonzero(weights[p])
+        first, end = used[0], used[-1] + 1
+        size = end - first
+        time, w = times[first:end], weights[p, first:end].copy()
+        low, high = (0, matrix.shape[1]) if primal else (first, end)
+        part = matrix[first:end, low:high].copy()
+        if moving[p] and primal:
+            high *= 2
+            part = np.hstack((part, part * time.reshape(size, 1)))
+        elif moving[p]:
+            for i in range(size):
+                for j in range(size):
+                    part[i, j] *= 1.0 + time[i] * time[j]
+        targets = np.zeros((classes, size))
+        for i in range(size):
+            targets[y[first + i], i] = w[i]
+        start = found[p, :, low:high].copy()
+        found[p] = 0.0
+        solved = _fit(part, primal, targets, w, penalties[p], start, max_iter, within[p])
+        found[p, :, low:high], values[p], iterations[p] = solved[0], solved[1], solved[2]
+    return found, values, iterations
 
 
 def solve_in_turn(
@@ -47,32 +236,31 @@ def solve_in_turn(
     starts: Floats,
     *,
     primal: bool,
-    tolerances: ArrayLike = TOLERANCE,
+    tolerances: ArrayLike,
     after: ArrayLike = -1,
     times: Floats | None = None,
     moving: ArrayLike = False,
-    max_iter: int = MAX_ITER,
+    max_iter: int = 200,
 ) -> tuple[Floats, Floats, Ints]:
     """Minimise weighted log loss plus ``penalty / 2 |mu|^2``, one problem after the other in one compiled call.
 
-    The matrix holds `scaled` samples (N, D + 1) if primal, which is faster with fewer features than samples, or else
-    their Gram matrix. y (N,) are classes 0..C-1. Each problem has a row of `weights` (P, N), which sums to 1, samples
-    before the first and after the last weight above 0 taking no part, and a start, (P, C, D + 1) or (P, C, N), which
-    sums to zero over the classes; where `after` is not -1 it begins from the solution of the problem of that number.
-    It stops when the norm of the gradient is below its tolerance. Coefficients of a `moving` one change linearly with
-    the `times` (N,) of the samples: primal it has twice as many, and the others leave the second half alone. Returns
-    coefficients like the starts, minimax log losses in nats, penalty included, and iterations.
+    The matrix holds samples (N, D + 1), intercept included, if primal, which is faster with fewer features than
+    samples, or else their Gram matrix. y (N,) are classes 0..C-1. Each problem has a row of `weights` (P, N), which
+    sums to 1, samples before the first and after the last weight above 0 taking no part, and a start, (P, C, D + 1) or
+    (P, C, N), which sums to zero over the classes; where `after` is not -1 it begins from the solution of the problem
+    of that number. It stops when the norm of the gradient is below its tolerance. Coefficients of a `moving` one change
+    linearly with the `times` (N,) of the samples: primal it has twice as many, and the others leave the second half
+    alone. Returns coefficients like the starts, minimax log losses in nats, penalty included, and iterations.
 
-    >>> X = scaled(np.array([[1.0, -1.0], [1.0, 1.0]]))
+    >>> X = np.array([[10.0, -1.0], [10.0, 1.0]])
     >>> weights, penalty, start = np.array([[0.5, 0.5]]), np.array([1.0]), np.zeros((1, 2, 2))
-    >>> coefficients, _, _ = solve_in_turn(X, np.array([0, 1]), weights, penalty, start, primal=True)
+    >>> y = np.array([0, 1])
+    >>> coefficients, _, _ = solve_in_turn(X, y, weights, penalty, start, primal=True, tolerances=1e-3)
     >>> float(coefficients[0, 1, 1].round(2))
     0.34
     """
-    from imrc.solvers._logistic import fit_in_turn
-
     count = len(weights)
-    found: tuple[Floats, Floats, Ints] = fit_in_turn(
+    found: tuple[Floats, Floats, Ints] = _fit_in_turn(
         np.ascontiguousarray(matrix),
         primal,
         np.zeros(len(y)) if times is None else times,

@@ -180,42 +180,6 @@ def test_nothing_is_printed(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_subgradient_certificates_enclose_the_optimum():
-    with_bound = 0
-    for seed in range(12):
-        X1, tau, lam = random_problem(15, 25, 2 + seed % 3, seed)
-        tau = tau + (0.2 * lam if seed % 2 else 0.0)
-        solution = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=len(tau), max_iter=300, lower_bound=True)
-        expected = highs(X1, tau, lam)
-        if expected is None:
-            assert solution.lower_bound is None
-            assert "no lower end" in solution.status
-            continue
-        with_bound += 1
-        assert solution.lower_bound <= expected + 1e-9
-        assert solution.lower_bound >= expected - 2e-3
-        assert expected <= solution.value + 1e-9
-        assert solution.gap == solution.value - solution.lower_bound
-    assert with_bound >= 6
-    X1, tau, lam = random_problem(301, 5, 2, seed=1)
-    many = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=2, max_iter=5, lower_bound=True)
-    assert many.lower_bound is None
-    assert "more than 600 pairs" in many.status
-
-
-def test_no_lower_bound_unless_asked_for(monkeypatch):
-    X1, tau, lam = random_problem(15, 25, 2, seed=4)
-    problem = (X1[:, 1:], tau.ravel(), lam.ravel())
-    asked = solve(*problem, n_classes=2, max_iter=100, lower_bound=True)
-    assert asked.lower_bound <= asked.value
-    # The bound takes many times as long as the method: without being asked nothing of it may run.
-    monkeypatch.setattr("imrc.solvers._exact.certify", None)
-    plain = solve(*problem, n_classes=2, max_iter=100)
-    assert plain.lower_bound is plain.gap is None
-    assert (plain.value, plain.status) == (asked.value, asked.status)
-    np.testing.assert_array_equal(plain.mu, asked.mu)
-
-
 def test_exact_in_threads():
     problems = []
     for seed in range(6):
@@ -236,3 +200,4 @@ def test_long_subgradient_runs_approach_the_optimum():
     optimum = exact(X1, tau, lam).value
     long = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=3, max_iter=200_000)
     assert optimum - 1e-9 <= long.value <= optimum + 1e-3
+    assert long.lower_bound is long.gap is None

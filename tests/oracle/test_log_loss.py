@@ -8,8 +8,10 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 import imrc
-from imrc.core.rules_log import CANDIDATES, RateWeights
-from imrc.solvers.logistic import INTERCEPT_SCALE, primal_parameters, scaled, solve_in_turn
+from imrc.core.presets import CANDIDATES, INTERCEPT_SCALE, TOLERANCE
+from imrc.core.rules_log import primal_parameters, scaled
+from imrc.core.tracking import RateWeights
+from imrc.solvers.logistic import solve_in_turn
 
 
 def problem(seed: int, n: int, features: int, n_classes: int):
@@ -21,7 +23,9 @@ def problem(seed: int, n: int, features: int, n_classes: int):
 
 def solved(matrix, y, weights, penalty, start, **options):
     """Solve one problem."""
-    found = solve_in_turn(matrix, y, weights[None], np.array([penalty]), start[None], **options)
+    found = solve_in_turn(
+        matrix, y, weights[None], np.array([penalty]), start[None], **{"tolerances": TOLERANCE} | options
+    )
     names = ("coefficients", "value", "iterations")
     return SimpleNamespace(**{name: part[0] for name, part in zip(names, found, strict=True)})
 

@@ -183,13 +183,16 @@ def test_labels_that_come_later_belong_to_the_same_task(monkeypatch, walk, loss,
     np.testing.assert_allclose(later.ess_["forward"][-1], at_once.ess_["forward"][-1], **close)
 
 
+@pytest.mark.parametrize("first", [1, 3])
 @pytest.mark.parametrize("preset", PRESETS)
-def test_many_tasks_without_labels(walk, preset):
+def test_many_tasks_without_labels(walk, preset, first):
     """More than are stored: the last labels stay in use, and less and less is known."""
     tasks = [(task.X, task.y) for task in walk]
-    model = learn([*tasks[:3], *[(tasks[0][0], None)] * 40, tasks[3]], preset)
-    assert np.isfinite(model.coef_["forward"]).all()
-    ess = model.ess_["forward"][3:43]
+    model = learn([*tasks[:first], *[(tasks[0][0], None)] * 40, tasks[3]], preset)
+    for rule in ("forward", "forward_backward", "predicted"):
+        for values in (model.coef_, model.mean_, model.ess_):
+            assert np.isfinite(values[rule][1:]).all()
+    ess = model.ess_["forward"][first : first + 40]
     assert (np.diff(ess) <= 1e-9).all()
 
 

@@ -7,8 +7,10 @@ import pytest
 from scipy.special import logsumexp, softmax
 
 from imrc.core import rules_log
-from imrc.core.rules_log import ALONE, CANDIDATES, POOLED, LogLossLearner
+from imrc.core.presets import ALONE, CANDIDATES, POOLED
+from imrc.core.rules_log import LogLossLearner
 from imrc.core.settings import resolve_settings
+from imrc.solvers import logistic
 
 
 def learner(b=3, n_classes=2, candidates=CANDIDATES, **overrides):
@@ -45,7 +47,7 @@ def tight(monkeypatch):
     """Let solvers go on to their solutions, so that what is compared is the method."""
     for name in ("TOLERANCE", "SCORING_TOLERANCE"):
         monkeypatch.setattr(rules_log, name, 1e-7)
-    monkeypatch.setattr(rules_log, "solve_in_turn", functools.partial(rules_log.solve_in_turn, max_iter=3000))
+    monkeypatch.setattr(logistic, "solve_in_turn", functools.partial(logistic.solve_in_turn, max_iter=3000))
 
 
 # The method once more, in sixty lines

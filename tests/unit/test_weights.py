@@ -6,10 +6,11 @@ import pytest
 import imrc
 from imrc.core.learner import Learner
 from imrc.core.moments import sample_moments
+from imrc.core.rules_log import scaled
 from imrc.evaluation import RunSettings
 from imrc.evaluation import weights as module
 from imrc.evaluation.weights import task_weights, weights_sentence
-from imrc.solvers.logistic import scaled, solve_in_turn
+from imrc.solvers.logistic import solve_in_turn
 
 
 @pytest.fixture(scope="module")
