@@ -8,8 +8,8 @@ import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from pages.shell import bar, crash, documentation, guard, screen, sidebar, state, streamlit_private
-from pages.shell.registry import PAGES
+from pages.shell import frame, guard, sidebar, state, streamlit_private
+from pages.shell.frame import PAGES
 
 SIDEBAR_PX = 320
 
@@ -18,8 +18,8 @@ if __name__ != "__main__":
     streamlit_private.pages_come_from_code_only()
     app = App(
         "app.py",
-        routes=documentation.routes(),
-        on_script_error=crash.was_shown,
+        routes=guard.routes(),
+        on_script_error=frame.was_shown,
         middleware=[Middleware(guard.Guard)],
     )
     # After every run of a page Streamlit searches all objects for garbage. Libraries are none, and nobody is here yet.
@@ -33,7 +33,7 @@ else:
             entry.file,
             title=entry.title,
             # With icons, only six of the seven fit beside each other on a page of 1024 pixels.
-            icon=entry.icon if screen.narrow() else None,
+            icon=entry.icon if frame.narrow() else None,
             url_path="" if entry.default else entry.url_path,
             default=entry.default,
         )
@@ -54,18 +54,18 @@ else:
     st.set_page_config(
         page_title=f"{entry.title} · Evolving tasks", initial_sidebar_state="collapsed" if entry.roomy else SIDEBAR_PX
     )
-    with crash.shown():
+    with frame.shown():
         # What is there at times only has a place that is always there: what moved would be drawn anew, and a click on
         # it meanwhile lost.
         row, line, pinned, notes, body = (
             st.container(horizontal=number == 0, key=f"frame{number}") for number in range(5)
         )
-        if screen.narrow():
+        if frame.narrow():
             # On phones Streamlit hides navigation and settings behind buttons without words.
             with row.popover("All pages", icon=":material/menu:"):
                 for target in pages:
                     st.page_link(target)
-                st.markdown(documentation.LINK)
+                st.markdown(guard.LINK)
             if entry.runs:
                 row.button(
                     "Settings",
@@ -75,7 +75,7 @@ else:
                     help="Opens the settings of the run.",
                 )
                 with row:
-                    screen.move_sidebar(*state.visit().sidebar)
+                    frame.move_sidebar(*state.visit().sidebar)
         state.follow_address(entry.title)
         if state.ask_for_file() and entry.runs:
             st.switch_page("pages/your_data/page.py")
@@ -83,11 +83,11 @@ else:
         state.write_link()
         if entry.runs:
             with line:
-                bar.show()
+                frame.show_line()
             with notes:
                 state.show_notes()
         with body:
             page.run()
         if entry.runs:
             with pinned:
-                bar.pinned()
+                frame.show_pinned()

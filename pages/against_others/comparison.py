@@ -26,7 +26,7 @@ from imrc.plots import method_curves, method_differences, sample_and_task_curves
 from imrc.report.sentences import significance_note
 from imrc.wording import decimal
 from pages.against_others import measuring
-from pages.shell import charts, comparing, controls, links
+from pages.shell import charts, controls, running
 from pages.shell.choice import Choice
 
 KINDS: dict[ScoreKind, str] = {
@@ -56,7 +56,7 @@ def shipped_scores(choice: Choice) -> pd.DataFrame | None:
 def size_chosen(scores: pd.DataFrame, n: int, place: Any) -> int:  # noqa: ANN401 - a container
     """Let a visitor choose among the shipped n; at first the one nearest to that of the sidebar."""
     sizes = sorted(set(scores["n"]))
-    links.start_anew(n, compare_n=min(sizes, key=lambda size: abs(size - n)))
+    controls.start_anew(n, compare_n=min(sizes, key=lambda size: abs(size - n)))
     first = sizes.index(min(sizes, key=lambda size: abs(size - n)))
     told = "The nearest to n of the sidebar at first. Other n: *Measure with these settings*."
     sizes_in_words = {size: str(size) for size in sizes}
@@ -67,7 +67,7 @@ def kind_chosen(settings: RunSettings, place: Any) -> ScoreKind:  # noqa: ANN401
     """Let a visitor choose the error; at first that of the scenario, where methods are compared by it."""
     own = SCENARIOS[settings.scenario].kind
     first: ScoreKind = next((known for known in KINDS if known == own), "average")
-    links.start_anew(settings.scenario, compare_kind=first)
+    controls.start_anew(settings.scenario, compare_kind=first)
     kind: ScoreKind = place.selectbox(
         "Error",
         list(KINDS),
@@ -102,7 +102,7 @@ def shipped_view(scores: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
 
 def measured_how(choice: Choice, table: pd.DataFrame, *, measured: bool) -> str:
     """Say with which settings the errors were measured, and what was tuned."""
-    presets = [preset_in(job.preset, job.features) for job in comparing.jobs(choice.settings, ())]
+    presets = [preset_in(job.preset, job.features) for job in running.comparison_jobs(choice.settings, ())]
     tuned = f"{UNTUNED} IMRC's preset *recommended* was tuned on other draws of the built-in and published sequences."
     if measured:
         return f"Measured on these tasks with these settings; IMRC as {' and '.join(presets)}. {tuned}"

@@ -19,9 +19,8 @@ from imrc.evaluation.comparison import (
     score_table,
 )
 from imrc.report.sentences import comparison_summary
-from pages.shell import comparing, state
+from pages.shell import running, state
 from pages.shell.choice import Choice
-from pages.shell.running import result_of
 
 CurveKind = Literal["average", "newest", "before"]
 _Place = st.delta_generator.DeltaGenerator
@@ -32,11 +31,11 @@ def _runs(
 ) -> list[RunResult]:
     """Return the runs of IMRC and the named methods that came to their end; who is ahead so far is in `head`."""
     sequence, found = state.visit().sequence_for(choice), []
-    jobs, changes = comparing.jobs(choice.settings, names), comparing.changes(choice.settings, names)
-    missing = len(comparing.there(sequence, jobs)) < len(jobs)
+    jobs, changes = running.comparison_jobs(choice.settings, names), running.comparison_changes(choice.settings, names)
+    missing = len(running.comparison_there(sequence, jobs)) < len(jobs)
     slot = st.empty() if head is None else head.empty()
     for number, change in enumerate(changes, start=1):
-        run = result_of(choice, **change)  # with a bar, the time left and Stop; who stopped it is told so
+        run = running.result_of(choice, **change)  # with a bar, the time left and Stop; who stopped it is told so
         found += [run] if run is not None and run.n_tasks == len(sequence) else []
         if head is not None and missing and found:
             ahead = comparison_summary(comparison_table(score_table(found)), sequence.name)
@@ -62,7 +61,9 @@ def _named(names: Sequence[str]) -> list[str]:
 
 def curves(choice: Choice, names: Sequence[str], kind: CurveKind) -> list[pd.DataFrame]:
     """Return errors of methods that were run, by step and against the number of tasks."""
-    results = comparing.there(state.visit().sequence(), comparing.jobs(choice.settings, _named(names)))
+    results = running.comparison_there(
+        state.visit().sequence(), running.comparison_jobs(choice.settings, _named(names))
+    )
     tables = [curve_table(results, kind=kind), curve_table(results, by="k", kind=kind)]
     return [table[table["method"].isin(names)] for table in tables]
 

@@ -8,11 +8,11 @@ from imrc.paper.printed import with_printed
 from imrc.plots import method_errors
 from imrc.report.sentences import comparison_summary, comparison_view, winner_sentence
 from pages.against_others import comparison, measuring
-from pages.shell import charts, comparing, controls, data, state
+from pages.shell import charts, controls, running, state
 
 visit = state.visit()
 choice = visit.choice
-sequence, title = visit.sequence(), data.title_of(choice.dataset)
+sequence, title = visit.sequence(), state.title_of(choice.dataset)
 shipped = comparison.shipped_scores(choice)
 head = st.container()
 place = st.container(horizontal=True, vertical_alignment="bottom")
@@ -32,7 +32,7 @@ else:
     names = place.multiselect(
         "Methods",
         comparison.choices(),
-        default=comparing.DEFAULT_METHODS,
+        default=running.COMPARED_METHODS,
         format_func=method_title,
         key="compare_methods",
         bind="query-params",

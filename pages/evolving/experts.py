@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from imrc.diagnostics import Assessment, tracks, words
@@ -13,9 +15,9 @@ from imrc.features import FEATURE_TITLES
 from imrc.paper import shipped
 from imrc.plots import evolving
 from imrc.watch import arrival_sentences, watch_story
-from pages.shell import assessing, charts, controls, formulas, links, state
+from pages.shell import assessing, charts, controls, formulas, state
 from pages.shell.choice import OWN, Choice
-from pages.shell.keeping import shared
+from pages.shell.keeping import Store
 from pages.shell.running import current_result
 
 _TESTS = """
@@ -38,7 +40,7 @@ most α, however long you watch (Ville's inequality). Rows that follow each othe
 change. *More than usual* is calibrated by simulation only. An alarm says that something changes, not that it matters:
 slow drift, for which forward learning is made, sets it off too. For a file that grows: `imrc watch`.
 """
-_stories = shared("watching")
+_stories = Store[tuple[Hashable, ...], pd.DataFrame]("watching")
 
 
 def show(choice: Choice, result: Assessment) -> None:
@@ -108,7 +110,7 @@ def _component(choice: Choice, result: Assessment) -> None:
     width = shown.moments.tau.shape[1] // sequence.n_classes
     first = dict(zip(("evolving_class", "evolving_component"), divmod(tracks.most_changing(shown), width), strict=True))
     # Another sequence or representation has other components. Those of a visitor's own file are not part of a link.
-    links.start_anew((sequence.fingerprint, shown.representation, width), **first)
+    controls.start_anew((sequence.fingerprint, shown.representation, width), **first)
     bound: dict[str, Any] = {} if choice.dataset == OWN else {"bind": "query-params"}
     left, right = st.columns(2)
     block = left.selectbox(
@@ -159,7 +161,7 @@ def _alarm(choice: Choice, result: Assessment) -> None:
     sequence, features, seed = state.visit().sequence(), choice.settings.features.diagnosed, choice.settings.seed
     key = (sequence.fingerprint, features, seed, run.settings, run.n_tasks)
     with st.spinner("Watching the tasks …"):
-        story = _stories().get_or_make(key, lambda: watch_story(sequence, features, seed, run))
+        story = _stories.get_or_make(key, lambda: watch_story(sequence, features, seed, run))
     said = arrival_sentences(story, result.k, alpha)
     st.markdown(f"**{said[0]}** " + " ".join(said[1:]))
     charts.show(

@@ -5,8 +5,8 @@ import streamlit as st
 from imrc.diagnostics import words
 from imrc.report.worth import measured_sentence
 from pages.evolving import experts, pictures
-from pages.shell import assessing, controls, data, running, screen, state
-from pages.shell.words import plain
+from pages.shell import assessing, controls, frame, running, state
+from pages.shell.choice import plain
 
 visit = state.visit()
 choice = visit.choice
@@ -14,7 +14,7 @@ n = choice.settings.n
 result = assessing.assessment(choice)
 verdict = result.verdict
 
-st.markdown(f"# On *{plain(data.title_of(choice.dataset))}*, {verdict.finding}")
+st.markdown(f"# On *{plain(state.title_of(choice.dataset))}*, {verdict.finding}")
 run = running.stored_result(choice)
 measured = "*Result* shows whether errors fall." if run is None else measured_sentence(run)
 meaning = words.meaning_sentence(result, n) if result.change is not None else ""
@@ -22,7 +22,7 @@ st.markdown(f"{verdict.sentence} (Verdict: **{verdict.title}**.) {measured} {mea
 for note in verdict.notes:
     st.caption(f":material/info: {note}")
 asked = words.questions(result, n)
-if screen.narrow():  # no room for five columns
+if frame.narrow():  # no room for five columns
     told = [f"{one.evidence}, threshold {one.turns_at}".removesuffix(", threshold ") for one in asked]
     lines = [f"1. {one.text} **{one.answer}** ({evidence})" for one, evidence in zip(asked, told, strict=True)]
 else:

@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.shell.documentation import ARTICLE
+from pages.shell.guard import ARTICLE
 
 # What addresses call the scene, and called it when the page had six steps. A text that stands alone would be shown.
 SCENE, OLD_STEP = "scene", "teach_step"

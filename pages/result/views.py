@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 
 import pandas as pd
 import streamlit as st
@@ -20,10 +20,10 @@ from imrc.report import Report
 from imrc.report.sentences import plain_errors_note
 from imrc.wording import RISKS, RULES
 from pages.result import box, what_if
-from pages.shell import charts, controls, links
-from pages.shell.keeping import Store, shared
+from pages.shell import charts, controls
+from pages.shell.choice import plain
+from pages.shell.keeping import Store
 from pages.shell.running import current_report
-from pages.shell.words import plain
 
 VIEWS = {
     "time": "As tasks arrive",
@@ -32,7 +32,7 @@ VIEWS = {
     "what_if": "What if?",
 }
 
-_weights_kept: Callable[[], Store[tuple[Hashable, ...], pd.DataFrame]] = shared("weights")
+_weights_kept = Store[tuple[Hashable, ...], pd.DataFrame]("weights")
 
 
 def show(report: Report, sequence: imrc.TaskSequence, *, decision: bool) -> None:
@@ -138,7 +138,7 @@ def _task(report: Report, sequence: imrc.TaskSequence) -> None:
     """Show the story of one task, and the weights of all tasks in its rule."""
     run = report.run
     middle = max(1, run.n_tasks // 2)
-    links.start_anew((run.fingerprint, run.n_tasks), story_task=middle)
+    controls.start_anew((run.fingerprint, run.n_tasks), story_task=middle)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     told = {"help": "Its error at every step, and the weight of all tasks in its rule."}
     task = int(
@@ -156,7 +156,7 @@ def _task(report: Report, sequence: imrc.TaskSequence) -> None:
     charts.show(run_story, run, task, "error", name="task-story", alt=alt)
     head, settings = sequence.head(run.n_tasks), run.settings
     with st.spinner("Learning the first repetition again …"):
-        table = _weights_kept().get_or_make(
+        table = _weights_kept.get_or_make(
             (head.fingerprint, settings, task, rule), lambda: task_weights(head, settings, task - 1, rule)
         )
     said = weights_sentence(table, task - 1)

@@ -12,14 +12,14 @@ from imrc.diagnostics import assess
 from imrc.evaluation import RunResult, RunSettings
 from imrc.evaluation import what_if as asked
 from imrc.plots.what_if import blocks_chart, gains_chart, without_chart
-from pages.shell import charts, controls, links, places, running
-from pages.shell.keeping import Store, shared
+from pages.shell import charts, controls, keeping, running
+from pages.shell.keeping import Store
 
 QUESTIONS = {"blocks": "Other block sizes", "order": "Another order", "drop": "A task less"}
 _LABELS = {"all": "As many in all", "task": "n in every block"}
 _STOPPED = "what_if_stopped"
 
-_kept: Callable[[], Store[tuple[Hashable, ...], Any]] = shared("what if")
+_kept = Store[tuple[Hashable, ...], Any]("what if")
 
 
 def _stop(key: Hashable) -> None:
@@ -38,7 +38,7 @@ def _found(
     `needs`: tasks and settings of the largest of its runs, where that is not the run shown.
     """
     key = (*what, sequence.fingerprint, settings)
-    kept = _kept().get(key)
+    kept = _kept.get(key)
     if kept is not None:
         return kept
     if st.session_state.get(_STOPPED) == key:
@@ -46,11 +46,11 @@ def _found(
         row.warning("Stopped before all runs had ended.", icon=":material/stop:")
         row.button("Start again", key="what_if_again", on_click=_stop, args=(None,), help="Runs it.")
         return None
-    if not places.may_run(*(needs or (sequence, settings))):
+    if not running.may_run(*(needs or (sequence, settings))):
         return None
     running.ensure_compiled()
     slot = st.empty()
-    with places.turn() as pace, slot.container():
+    with keeping.turn() as pace, slot.container():
         bar = running.stoppable("what_if_stop", _stop, key, text="Running …", help="Ends the runs.")
 
         def tick(share: float) -> None:
@@ -59,7 +59,7 @@ def _found(
 
         made = make(tick)
     slot.empty()
-    return _kept().put(key, made)
+    return _kept.put(key, made)
 
 
 def show(result: RunResult, sequence: imrc.TaskSequence) -> None:
@@ -132,7 +132,7 @@ def _order(head: imrc.TaskSequence, settings: RunSettings) -> None:
 
 def _drop(head: imrc.TaskSequence, settings: RunSettings) -> None:
     middle = max(1, len(head) // 2)
-    links.start_anew((head.fingerprint, len(head)), what_if_task=middle)
+    controls.start_anew((head.fingerprint, len(head)), what_if_task=middle)
     told: dict[str, Any] = {"help": "All others are learnt without it, on the same rows.", "width": 200}
     task = int(st.number_input("Task left out", 1, len(head), middle, key="what_if_task", bind="query-params", **told))
     found = _found(("drop", task), head, settings, lambda tick: asked.without(head, settings, task - 1, tick=tick))

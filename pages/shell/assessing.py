@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import replace
 
 import streamlit as st
@@ -12,29 +12,29 @@ from imrc.diagnostics import Assessment, Changed, assess, what_changed
 from imrc.evaluation.limits import diagnosis_cells
 from imrc.features import FEATURE_TITLES, FeatureSpec, make, output_names
 from imrc.report.guarantees import PlugIn, plug_in
-from pages.shell import data, places, state
+from pages.shell import keeping, state
 from pages.shell.choice import Choice
-from pages.shell.keeping import Store, shared
+from pages.shell.keeping import Store
 
 Key = tuple[str, FeatureSpec, int]
 
-_assessments: Callable[[], Store[Key, Assessment]] = shared("diagnoses")
-_plug_ins: Callable[[], Store[Key, PlugIn]] = shared("plug_ins")
-_changes: Callable[[], Store[tuple[Hashable, ...], Changed]] = shared("changes")
+_assessments = Store[Key, Assessment]("diagnoses")
+_plug_ins = Store[Key, PlugIn]("plug ins")
+_changes = Store[tuple[Hashable, ...], Changed]("changes")
 
 
 def _assess(sequence: imrc.TaskSequence, spec: FeatureSpec, seed: int) -> Assessment:
     key = sequence.fingerprint, spec, seed
-    if _assessments().get(key) is None:
+    if _assessments.get(key) is None:
         less = "Fewer tasks k or frequencies make it smaller."
-        if not places.fits("diagnosis", diagnosis_cells(sequence, spec, seed), less):
+        if not keeping.fits("diagnosis", diagnosis_cells(sequence, spec, seed), less):
             st.stop()
     # Frozen result, read only: one copy serves everyone.
     with st.spinner("Diagnosing the sequence …"):
-        kept = _assessments().get_or_make(
+        kept = _assessments.get_or_make(
             key, lambda: assess(sequence, features=spec, representation=FEATURE_TITLES[spec.kind].lower(), seed=seed)
         )
-    return data.named(kept, sequence)
+    return state.named(kept, sequence)
 
 
 def assessment(choice: Choice) -> Assessment:
@@ -68,18 +68,18 @@ def changed(choice: Choice) -> Changed:
     # Names are part of what is shown and not of the fingerprint: another visitor's file may have others.
     names = (sequence.feature_names, sequence.class_names, tuple(sequence.categories.items()))
     with st.spinner("Comparing all columns …"):
-        return _changes().get_or_make((sequence.fingerprint, seed, names), lambda: what_changed(sequence, seed=seed))
+        return _changes.get_or_make((sequence.fingerprint, seed, names), lambda: what_changed(sequence, seed=seed))
 
 
 def stand_ins(choice: Choice, spec: FeatureSpec) -> PlugIn:
     """Return plug-in values for the bounds of the chosen sequence in a representation."""
     sequence, seed = state.visit().sequence_for(choice), choice.settings.seed
     with st.spinner("Solving the tasks with all samples …"):
-        return _plug_ins().get_or_make((sequence.fingerprint, spec, seed), lambda: plug_in(sequence, spec, seed=seed))
+        return _plug_ins.get_or_make((sequence.fingerprint, spec, seed), lambda: plug_in(sequence, spec, seed=seed))
 
 
 def reference(kind: str, choice: Choice) -> Assessment:
     """Return the diagnosis of a synthetic sequence with as many tasks, to compare pictures with."""
     tasks = min(max(len(state.visit().sequence_for(choice)), 4), 60)
-    sequence = data.sequence_for(Choice(dataset=kind, k=tasks))
+    sequence = state.sequence_for(Choice(dataset=kind, k=tasks))
     return _assess(sequence, FeatureSpec(), 0)

@@ -1,17 +1,77 @@
-"""Showing figures and tables: one place for headings, toolbar, file names and alternative texts."""
+"""Finished charts, kept for all visitors, and how they and tables are shown: title, toolbar, file, words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
+import plotly.io as pio
 import streamlit as st
+from joblib import hash as content_hash
 
+from imrc.plots import describe, on_dark, on_phone
+from imrc.plots.fitting import untitled
 from imrc.tables import csv_text
-from pages.shell import drawings, screen
-from pages.shell.words import plain
+from pages.shell import frame
+from pages.shell.choice import plain
+from pages.shell.keeping import Store
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A chart ready to be sent: its title, what it shows in words, and its size in bytes, nearly.
+
+    The figure has no title. One object serves all visitors: it is only read.
+    """
+
+    title: str
+    unit: str
+    words: str
+    figure: go.Figure
+    size: int
+
+
+_kept = Store[str, Drawing]("charts", lambda drawing: drawing.size)
+
+
+def _drawing(figure: go.Figure, *, narrow: bool, dark: bool) -> Drawing:
+    """Take the title out of a figure and fit the rest to the visitor's page."""
+    words = describe(figure)
+    title, unit = untitled(figure)
+    figure.update_layout(meta={"title": title})
+    if narrow:
+        on_phone(figure)
+    if dark:
+        on_dark(figure)
+    # Read back, numbers stand packed as they are sent: copying them for a visitor takes no time, and no array that
+    # somebody else holds can change them.
+    spec = pio.to_json(figure, validate=False)
+    return Drawing(title, unit, words, pio.from_json(spec), len(spec))
+
+
+def key_of(
+    builder: Callable[..., go.Figure], values: tuple[Any, ...], options: dict[str, Any], *, narrow: bool, dark: bool
+) -> str:
+    """Return what a chart is kept by: a checksum of the whole content of everything it is made from.
+
+    A function without a name of its own, such as a lambda, cannot be told from another: PicklingError.
+    """
+    key: str = content_hash((builder, values, options, narrow, dark), hash_name="sha1")
+    return key
+
+
+def drawing(
+    builder: Callable[..., go.Figure], values: tuple[Any, ...], options: dict[str, Any], *, narrow: bool, dark: bool
+) -> Drawing:
+    """Return the chart a function makes of these values: one kept from before if there is one.
+
+    The values, and nothing else, decide which chart is the same.
+    """
+    key = key_of(builder, values, options, narrow=narrow, dark=dark)
+    return _kept.get_or_make(key, lambda: _drawing(builder(*values, **options), narrow=narrow, dark=dark))
 
 
 def show(  # noqa: ANN201 - Streamlit's own state object
@@ -32,10 +92,10 @@ def show(  # noqa: ANN201 - Streamlit's own state object
     selected: Streamlit would take a swipe over the chart for a drag, and the page could not be scrolled there. Without,
     heading and chart are returned, and another chart can be shown `over` them.
     """
-    dark, narrow = st.context.theme.type == "dark", screen.narrow()
-    drawing = drawings.drawing(builder, values, options, narrow=narrow, dark=dark)
-    unit = f" :small[{plain(drawing.unit)}]" if drawing.unit else ""
-    heading = over[0].markdown(f"### {plain(drawing.title)}{unit}")
+    dark, narrow = st.context.theme.type == "dark", frame.narrow()
+    made = drawing(builder, values, options, narrow=narrow, dark=dark)
+    unit = f" :small[{plain(made.unit)}]" if made.unit else ""
+    heading = over[0].markdown(f"### {plain(made.title)}{unit}")
     config: dict[str, Any] = {
         # On phones there is no mouse to bring the toolbar up with: it would always be there, over the first row.
         "displayModeBar": False if narrow else "hover",
@@ -48,7 +108,7 @@ def show(  # noqa: ANN201 - Streamlit's own state object
     selecting = select and not narrow
     selection: dict[str, Any] = {"on_select": "rerun", "selection_mode": "points"} if selecting else {}
     event = over[1].plotly_chart(
-        drawing.figure, key=name, alt=f"{alt} {drawing.words}", config=config, theme=None, width="stretch", **selection
+        made.figure, key=name, alt=f"{alt} {made.words}", config=config, theme=None, width="stretch", **selection
     )
     return event if selecting else None if select else (heading, event)
 

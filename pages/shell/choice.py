@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,7 +14,23 @@ from imrc.core.presets import DEFAULT, PRESETS, VALUES, own_features
 from imrc.core.settings import SETTINGS
 from imrc.evaluation import SCENARIOS, RunSettings, largest_n
 from imrc.features import WITH_FREQUENCIES, FeatureSpec
-from pages.shell.words import quoted
+
+
+def plain(text: str) -> str:
+    """Return text that Markdown shows literally: no links, images, formatting, colours, formulas or HTML."""
+    escaped = re.sub(r"([\\`*_{}\[\]()#+!|<>~$:@&])", r"\\\1", text)
+    # An address would still become a link; an invisible joiner after the scheme's letters prevents it.
+    return re.sub(r"(?i)\b(https?|ftp|www)\b", lambda match: match[0] + "\u2060", escaped)
+
+
+def quoted(value: object) -> str:
+    r"""Return the beginning of a link's value in quotation marks, for display as plain text.
+
+    >>> print(quoted("<b>"))
+    '\<b\>'
+    """
+    return plain(repr(str(value)[:40]))
+
 
 OWN = "your_file"
 """Name of a visitor's own sequence; it lives in the session and is never part of a link."""

@@ -21,9 +21,8 @@ from imrc.report import Report
 from imrc.report._report import readable
 from imrc.report._write import page_of
 from imrc.tables.write import csv_text
-from pages.shell import comparing, data, state
-from pages.shell.choice import OWN, Choice
-from pages.shell.words import plain
+from pages.shell import running, state
+from pages.shell.choice import OWN, Choice, plain
 
 
 def _source(choice: Choice) -> tuple[str, dict[str, Any] | None]:
@@ -68,8 +67,8 @@ def _report(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
             _html,
             # The server keeps this button for a while after its visitor has left. It must not keep the data alive.
             replace(found, sequence=None, as_text=readable),
-            partial(data.sequence_for, choice) if choice.dataset != OWN else lambda: sequence,
-            compared=comparing.stored(sequence, choice.settings),
+            partial(state.sequence_for, choice) if choice.dataset != OWN else lambda: sequence,
+            compared=running.comparison_kept(sequence, choice.settings),
             commands=repeated_by(choice),
         ),
         f"imrc-report-{found.run.name}.html",

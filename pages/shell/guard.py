@@ -1,4 +1,4 @@
-"""What every answer of the server says about itself, which requests it does not answer, and files that arrive."""
+"""Requests: files of the documentation, what every answer says about itself, what is refused, files that arrive."""
 
 from __future__ import annotations
 
@@ -13,11 +13,39 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
-from pages.shell import documentation, keeping, streamlit_private
+from pages.shell import keeping, streamlit_private
+
+_DOCS = Path(__file__).resolve().parents[2] / "docs"
+_SITE, _ARTICLE = _DOCS / "_build" / "html", _DOCS / "article" / "article.html"
+_IS_BUILT = (_SITE / "index.html").is_file()
+
+ARTICLE = "documentation/article.html"
+"""Address of the article, from any page of the app. It is not taken from the site, which may be older."""
+LINK = f"[Documentation]({'documentation/' if _IS_BUILT else ARTICLE})"
+"""A link in Markdown, from any page of the app, whatever address it is reached by."""
+
+
+def _article(_request: Request) -> FileResponse:
+    return FileResponse(_ARTICLE)
+
+
+def routes() -> list[BaseRoute]:
+    """Return what answers below /documentation."""
+    folder = _SITE if _IS_BUILT else _ARTICLE.parent
+    return [Route(f"/{ARTICLE}", _article), Mount("/documentation", StaticFiles(directory=folder, html=True))]
+
+
+def with_inline_scripts() -> list[Path]:
+    """Return pages with scripts in them; those of all other pages are among these."""
+    return [_ARTICLE, *([_SITE / "index.html"] if _IS_BUILT else [])]
+
 
 HOSTS = "IMRC_HOSTS"
 """Environment variable that `imrc app` sets: names the server answers to, with commas; empty: every name."""
@@ -25,6 +53,8 @@ HOSTS = "IMRC_HOSTS"
 _UPLOAD = re.compile(r".*/_stcore/upload_file/(?P<session>[^/]+)/[^/]+")
 _MOST_BYTES = (st.get_option("server.maxUploadSize") << 20) + 10_000
 """Of one file, with what is around it in a request."""
+NO_ROOM = "application/x-no-room"
+"""Kind of a file that stands for one there was no room for."""
 _LEFT_S = st.get_option("server.disconnectedSessionTTL") + 5.0
 """After so many seconds nobody whose connection ended comes back to the same page."""
 
@@ -33,7 +63,7 @@ _LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - names in a
 
 def _inline_scripts() -> str:
     """Return the checksums, as a policy names them, of the scripts inside Streamlit's page and our own."""
-    pages = [Path(st.__file__).with_name("static") / "index.html", *documentation.with_inline_scripts()]
+    pages = [Path(st.__file__).with_name("static") / "index.html", *with_inline_scripts()]
     text = "".join(page.read_text(encoding="utf-8") for page in pages)
     sums = (hashlib.sha256(script.encode()).digest() for script in re.findall(r"(?s)<script>(.*?)</script>", text))
     return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in sums)
@@ -104,7 +134,7 @@ class Guard:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                article = scope["path"].endswith(f"/{documentation.ARTICLE}")
+                article = scope["path"].endswith(f"/{ARTICLE}")
                 MutableHeaders(scope=message).update(_FRAMED if article else _HEADERS)
             await send(message)
 
@@ -128,7 +158,7 @@ class Guard:
         if room < size <= _MOST_BYTES and boundary is not None:  # Streamlit itself refuses what is larger
             while (await receive()).get("more_body"):
                 pass  # taken in to its end, and nothing kept
-            head = f'Content-Disposition: form-data; name="file"; filename="-"\r\nContent-Type: {keeping.NO_ROOM}'
+            head = f'Content-Disposition: form-data; name="file"; filename="-"\r\nContent-Type: {NO_ROOM}'
             empty, size = f"--{boundary[1]}\r\n{head}\r\n\r\n\r\n--{boundary[1]}--\r\n".encode(), 0
 
             async def receive() -> Message:

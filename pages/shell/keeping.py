@@ -1,30 +1,32 @@
-"""What is kept in memory for all visitors, within limits: what was computed, and files that are open."""
+"""What visitors share of this server, within limits: what it keeps in memory, files that are open, places for runs."""
 
 from __future__ import annotations
 
-import gc
-import sys
+import os
+import pickle
 import threading
-from collections.abc import Callable, Hashable
-from types import FunctionType, ModuleType
+import time
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 from weakref import WeakValueDictionary
 
-import numpy as np
-import pandas as pd
 import streamlit as st
 from cachetools import Cache, LRUCache, cached
+
+from imrc.evaluation.limits import RunLimits
+from imrc.solvers import cores
+from imrc.wording import duration
 
 KEEP_BYTES = 192_000_000
 """Bytes of everything a server keeps for its visitors: sequences, results, diagnoses and finished charts together."""
 FILE_BYTES = 256_000_000
 """Bytes of the files of all visitors, arriving, waiting and open; of one visitor, half of it may wait to be read."""
-NO_ROOM = "application/x-no-room"
-"""Kind of a file that stands for one there was no room for."""
-FULL = (
-    "This server holds as many files as it may, 256 MB for all visitors together. Nothing of yours was kept. Files of "
-    "visitors who leave are gone within a minute: upload yours again then, or a smaller part of it."
-)
+LIMIT = "IMRC_LIMIT"
+"""Environment variable that `imrc app --limit` sets."""
+_LOOK_S = 0.5
+_PACE_S = 5.0
+"""How long a run goes on before its pace is judged."""
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -32,26 +34,13 @@ V = TypeVar("V")
 
 def size_in_memory(value: object) -> int:
     """Return about how many bytes a value takes, with all that it holds; what occurs twice counts once."""
-    seen: set[int] = set()
-    waiting, total = [value], 0
-    while waiting:
-        part: Any = waiting.pop()
-        while isinstance(part, np.ndarray) and part.base is not None:
-            part = part.base  # a view counts as what it looks at
-        if id(part) in seen or isinstance(part, (type, FunctionType, ModuleType)):
-            continue
-        seen.add(id(part))
-        total += sys.getsizeof(part)
-        if not isinstance(part, (pd.DataFrame, pd.Series, pd.Index)):  # these count all they hold
-            waiting.extend(gc.get_referents(part))
-    return total
+    arrays: list[pickle.PickleBuffer] = []
+    rest = pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
+    return len(rest) + sum(array.raw().nbytes for array in arrays)
 
 
 class Kept:
-    """Values of all kinds in one memory, those used least recently dropped first; safe for many threads.
-
-    Who asks for a value that another makes waits for that one.
-    """
+    """Values of all kinds with their sizes, those used least recently dropped first."""
 
     def __init__(self, limit: int) -> None:
         self.entries: LRUCache[tuple[str, Any], tuple[Any, int]] = LRUCache(limit, getsizeof=lambda entry: entry[1])
@@ -68,21 +57,25 @@ def kept() -> Kept:
 
 
 class Store(Generic[K, V]):
-    """The values of one kind by key, in the memory of all kinds."""
+    """The values of one kind by key, in the memory of all kinds; safe for many threads.
 
-    def __init__(self, all_kinds: Kept, kind: str, size_of: Callable[[V], int] = size_in_memory) -> None:
-        self._all, self._kind, self._size_of = all_kinds, kind, size_of
+    Who asks for a value that another makes waits for that one.
+    """
+
+    def __init__(self, kind: str, size_of: Callable[[V], int] = size_in_memory) -> None:
+        self._kind, self._size_of = kind, size_of
 
     def get(self, key: K) -> V | None:
         """Return a kept value or None."""
-        with self._all.changed:
-            return self._all.entries.get((self._kind, key), (None, 0))[0]
+        memory = kept()
+        with memory.changed:
+            return memory.entries.get((self._kind, key), (None, 0))[0]
 
     def values(self) -> list[V]:
         """Return all values kept, which is no use of them."""
-        with self._all.changed:
-            entries = self._all.entries
-            return [Cache.__getitem__(entries, key)[0] for key in entries if key[0] == self._kind]
+        memory = kept()
+        with memory.changed:
+            return [Cache.__getitem__(memory.entries, key)[0] for key in memory.entries if key[0] == self._kind]
 
     def put(self, key: K, value: V) -> V:
         """Keep a value and return it; one that is there already under this key stays."""
@@ -90,19 +83,15 @@ class Store(Generic[K, V]):
 
     def get_or_make(self, key: K, make: Callable[[], V]) -> V:
         """Return a kept value, or make and keep it."""
+        memory = kept()
 
         def entry() -> tuple[V, int]:
             value = make()
             # A value that is too large counts as the whole limit: it is kept, alone, for the next click.
-            return value, min(self._size_of(value), int(self._all.entries.maxsize))
+            return value, min(self._size_of(value), int(memory.entries.maxsize))
 
-        value: V = self._all.get_or_make((self._kind, key), entry)[0]
+        value: V = memory.get_or_make((self._kind, key), entry)[0]
         return value
-
-
-def shared(kind: str) -> Callable[[], Store[Any, Any]]:
-    """Return what gives the values of a kind that this server keeps."""
-    return lambda: Store(kept(), kind)
 
 
 @st.cache_resource(show_spinner=False)
@@ -123,3 +112,52 @@ def open_once(key: Hashable, make: Callable[[], Any], size: int = 0) -> Any:  # 
     """
     held = _open().get((key, size))
     return _open().setdefault((key, size), make()) if held is None else held
+
+
+def limits() -> RunLimits:
+    """Return the limits of this server."""
+    text = os.environ.get(LIMIT, "")
+    return RunLimits.parse(text) if text else RunLimits()
+
+
+def fits(what: str, cells: float, less: str) -> bool:
+    """Return whether something holds few enough numbers at once; say so, and what makes it smaller, if it does not."""
+    most = limits().cells
+    if cells > most:
+        st.error(
+            f"**This {what} is too large for this server.** It would hold about {cells / 1e6:,.0f} million numbers at "
+            f"once; at most {most / 1e6:,.4g} million are allowed. {less}",
+            icon=":material/block:",
+        )
+    return cells <= most
+
+
+@st.cache_resource(show_spinner=False)
+def _places() -> threading.Semaphore:
+    """Return the places of this server: as many runs at a time as there are cores."""
+    return threading.BoundedSemaphore(cores())
+
+
+@contextmanager
+def turn() -> Iterator[Callable[[float], None]]:
+    """Hold a place while something runs; gives what is told the share done, and ends a run that takes too long."""
+    slot = st.empty()
+    while not _places().acquire(timeout=_LOOK_S):
+        slot.info("Waiting for a free place. It starts by itself.", icon=":material/hourglass_empty:")
+    started, most = time.monotonic(), limits().seconds
+
+    def pace(share: float) -> None:
+        elapsed = time.monotonic() - started
+        if share > 0.0 and elapsed > _PACE_S and elapsed / share > most:
+            st.error(
+                f"**This run would take too long for this server**: about {duration(elapsed / share)}; at most "
+                f"{duration(most)} are allowed. Fewer repetitions, tasks k or samples n make it shorter.",
+                icon=":material/block:",
+            )
+            st.stop()
+
+    try:
+        slot.empty()  # who leaves or changes something meanwhile is told so here: the place is given back
+        yield pace
+    finally:
+        _places().release()

@@ -1,4 +1,4 @@
-"""Runs with progress, results kept for all visitors, and the one report of the run shown."""
+"""Runs with progress, diagnoses and comparisons, kept for all visitors, and the one report of the run shown."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import contextlib
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 import imrc
+from imrc.baselines import PUBLISHED
 from imrc.datasets import DataError
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run, join_repetitions, largest_n
 from imrc.evaluation.comparison import sample_sizes
@@ -21,10 +22,72 @@ from imrc.evaluation.references import REFERENCE, apart, with_references
 from imrc.report import Report
 from imrc.report._check import FIRST_LOOK
 from imrc.solvers import warm_up
-from pages.shell import assessing, data, places, state, stored
-from pages.shell.choice import Choice
-from pages.shell.keeping import Store, shared
-from pages.shell.words import plain
+from imrc.sweeps import ResultStore, StoreError, default_store_path
+from pages.shell import assessing, keeping, state
+from pages.shell.choice import Choice, plain
+from pages.shell.keeping import Store
+
+COMPARED_PRESETS = ("recommended", "paper")
+"""Presets of IMRC that are always compared."""
+
+COMPARED_METHODS = ("pooled", "majority", "logistic_seen", "forest", *(name for name in PUBLISHED if name != "mer"))
+"""Those of the shipped comparison: MER takes as long as all others together."""
+
+
+def comparison_changes(settings: RunSettings, names: Iterable[str]) -> list[dict[str, Any]]:
+    """Return what the runs of IMRC and of the methods named change in the settings.
+
+    Custom values belong to none of them, nor does a scenario: what is averaged is chosen on the page of the comparison,
+    so that one run serves all. The loss is that of the page where a preset has a choice, as are b and W.
+    """
+    loss = tuple(pair for pair in settings.overrides if pair[0] == "loss")
+    alone: dict[str, Any] = {"overrides": (), "scenario": "continual"}
+    presets = ({"preset": one, "overrides": loss if one == "recommended" else ()} for one in COMPARED_PRESETS)
+    found = [*({"methods": ("imrc",)} | preset for preset in presets), *({"methods": (name,)} for name in names)]
+    return [alone | one for one in found]
+
+
+def comparison_jobs(settings: RunSettings, names: Iterable[str]) -> list[RunSettings]:
+    """Return the runs of IMRC and of the methods named."""
+    return [replace(settings, **change) for change in comparison_changes(settings, names)]
+
+
+def comparison_there(sequence: imrc.TaskSequence, runs: Iterable[RunSettings]) -> list[RunResult]:
+    """Return the results of those runs that are in the store, with their visitor's names."""
+    found = (store.get(state.key_of(sequence, run)) for run in runs)
+    return [state.named(result, sequence) for result in found if result is not None]
+
+
+def comparison_kept(sequence: imrc.TaskSequence, settings: RunSettings) -> tuple[RunResult, ...]:
+    """Return the runs of the comparison that are there already; none unless a method beside IMRC is among them."""
+    # By key: settings of runs that nobody asked for need not be made.
+    keys = (state.key_of(sequence, settings, **change) for change in comparison_changes(settings, COMPARED_METHODS))
+    found = [state.named(result, sequence) for key in keys if (result := store.get(key)) is not None]
+    return tuple(found) if any(result.settings.methods != ("imrc",) for result in found) else ()
+
+
+BROKEN = (StoreError, OSError, RuntimeError)
+
+
+@contextlib.contextmanager
+def opened_store() -> Iterator[ResultStore | None]:
+    """Open the results store, None if nothing is there."""
+    path = default_store_path()
+    if not path.is_file():
+        yield None
+        return
+    with ResultStore(path) as store:
+        yield store
+
+
+def _in_store(sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:
+    """Return a run from the results store; None without a store, if it is not there, or if the store is broken."""
+    if len(settings.methods) != 1:
+        return None
+    with contextlib.suppress(*BROKEN), opened_store() as store:  # said once, where the list would be
+        return None if store is None else store.result(sequence.fingerprint, settings)
+    return None
+
 
 AT_ONCE_S = 3.0
 """A run that is estimated to take longer waits for *Run*."""
@@ -35,7 +98,13 @@ _SENTENCE_AT = 5
 _FIRST_SHOWN_S = 0.3
 """A run that ends sooner shows no progress bar: it would only flicker."""
 
-store: Callable[[], Store[state.RunKey, RunResult]] = shared("runs")
+store = Store[state.RunKey, RunResult]("runs")
+
+
+def may_run(sequence: imrc.TaskSequence, settings: RunSettings) -> bool:
+    """Return whether a run is small enough; say so if it is not."""
+    less = "Fewer repetitions, tasks k, backward steps b, samples n or frequencies make it smaller."
+    return keeping.fits("run", run_cells(sequence, settings), less)
 
 
 class Solver:
@@ -90,7 +159,7 @@ def follow() -> None:
         return
     if (visit.slow is not None and visit.slow[0] == held) or visit.failure:
         return
-    if data.is_large(held["dataset"]) and held["dataset"] != visit.choice.dataset:
+    if state.is_large(held["dataset"]) and held["dataset"] != visit.choice.dataset:
         visit.slow = held, 0.0
         return
     try:
@@ -112,19 +181,19 @@ def _kept(choice: Choice, sequence: imrc.TaskSequence, **changes: Any) -> RunRes
     Settings are built, and so checked, only where a run that is kept could hold them.
     """
     key = state.key_of(sequence, choice.settings, **changes)
-    found = store().get(key)
+    found = store.get(key)
     if found is not None:
         return found
     n, seed = (changes.get(name, getattr(choice.settings, name)) for name in ("n", "seed"))
-    for run in store().values():
+    for run in store.values():
         if (run.settings.n, run.settings.seed) != (n, seed):
             continue
         whole, asked = sequence, _changed(choice, changes)
-        if run.n_tasks > len(sequence) and run.name == sequence.name and not data.is_large(choice.dataset):
+        if run.n_tasks > len(sequence) and run.name == sequence.name and not state.is_large(choice.dataset):
             whole, asked = state.visit().longer(choice, run.n_tasks), replace(asked, k=len(sequence))
         held = run.answering(asked, whole)
         if held is not None and held.fingerprint == sequence.fingerprint:
-            return store().put(key, replace(held, settings=_changed(choice, changes)))
+            return store.put(key, replace(held, settings=_changed(choice, changes)))
     return None
 
 
@@ -142,7 +211,7 @@ def stored_result(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: 
 def _judged(result: RunResult, choice: Choice, sequence: imrc.TaskSequence, changes: dict[str, Any]) -> RunResult:
     """Return a run as the scenario asked for judges it, several of which share one run, with its visitor's name."""
     scenario = changes.get("scenario", choice.settings.scenario)
-    return data.named(result if result.settings.scenario == scenario else result.seen_as(scenario), sequence)
+    return state.named(result if result.settings.scenario == scenario else result.seen_as(scenario), sequence)
 
 
 def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
@@ -156,12 +225,12 @@ def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN4
     key, result = state.key_of(sequence, choice.settings, **changes), _kept(choice, sequence, **changes)
     if result is None:
         settings = _changed(choice, changes)
-        kept = stored.lookup(sequence, settings)  # what `imrc sweep` has kept is read, not computed
+        kept = _in_store(sequence, settings)  # what `imrc sweep` has kept is read, not computed
         if kept is not None:
-            result = store().put(key, kept)
+            result = store.put(key, kept)
         elif visit.stopped == key:
             result = _stopped_result(key, sequence, settings)
-        elif places.may_run(sequence, settings):
+        elif may_run(sequence, settings):
             result = _compute(key, sequence, settings, settings.repetitions, beside=not changes)
     return None if result is None else _judged(result, choice, sequence, changes)
 
@@ -203,13 +272,13 @@ def current_report(
         found = replace(found, diagnosis=assessing.assessment(choice))
     if known and not found.curve and (curve := runs_by_n(kept=not labels)):
         found = replace(found, curve=tuple(curve))
-    if not data.is_large(choice.dataset):  # of those no visitor holds one
+    if not state.is_large(choice.dataset):  # of those no visitor holds one
         visit.report = of, found
     return found
 
 
 def _report(choice: Choice, sequence: imrc.TaskSequence, run: RunResult, references: RunResult | None) -> Report:
-    name = data.title_of(choice.dataset)
+    name = state.title_of(choice.dataset)
     return Report(run=run, sequence=sequence, references=references, name=name, as_text=plain)
 
 
@@ -218,8 +287,8 @@ def _show_first(choice: Choice, sequence: imrc.TaskSequence, draw: Callable[[Rep
     settings = choice.settings.computed
     if settings.repetitions <= FIRST_LOOK or expected_s(sequence, settings) < _FIRST_LOOK_S:
         return True
-    if stored.lookup(sequence, settings) is not None or not places.may_run(sequence, settings):
-        return stored.lookup(sequence, settings) is not None
+    if _in_store(sequence, settings) is not None or not may_run(sequence, settings):
+        return _in_store(sequence, settings) is not None
     for many in (FIRST_LOOK, _SENTENCE_AT):
         if many < settings.repetitions:
             found = _compute(state.key_of(sequence, settings), sequence, settings, many, beside=True)
@@ -278,7 +347,7 @@ def _compute(
     visit, first = state.visit(), state.visit().begun.get(key)
     others = state.key_of(sequence, settings, **REFERENCE)
     job = settings if first is None else replace(first.settings, repetitions=settings.repetitions)
-    if first is None and beside and "imrc" in settings.methods and store().get(others) is None:
+    if first is None and beside and "imrc" in settings.methods and store.get(others) is None:
         job = with_references(settings)
     begin = 0 if first is None else first.settings.repetitions
     if first is not None and begin >= until:
@@ -301,7 +370,7 @@ def _compute(
         left = f", about {elapsed / number * (total - number):.0f} s left" if number else ""
         bar.progress(number / total, text=f"Task {max(number, 1)} of {total}{left}")
 
-    with places.turn() as pace, contextlib.closing(iter_run(sequence, job, only=only, tick=show)) as run:
+    with keeping.turn() as pace, contextlib.closing(iter_run(sequence, job, only=only, tick=show)) as run:
         started = time.monotonic()  # waiting for a place does not count
         for step in run:
             steps.append(step)
@@ -323,8 +392,8 @@ def _compute(
         return found
     if job is not settings and job.methods != settings.methods:
         found, references = apart(found, settings)
-        store().put(others, references)
-    return store().put(key, found)
+        store.put(others, references)
+    return store.put(key, found)
 
 
 def guaranteed_result() -> RunResult | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -10,14 +10,17 @@ import streamlit as st
 import imrc
 from imrc import datasets
 from imrc.core.settings import SETTINGS
-from imrc.features import FEATURE_DESCRIPTIONS, WITH_FREQUENCIES
+from imrc.features import FEATURE_DESCRIPTIONS, FEATURE_TITLES, WITH_FREQUENCIES
+from imrc.sweeps import default_store_path
+from imrc.sweeps.store import StoredRun
 from imrc.wording import duration
-from pages.shell import data, documentation, running, screen, state, stored
-from pages.shell.choice import OWN, PRESET_TITLES, Choice
-from pages.shell.words import plain
+from pages.shell import frame, guard, running, state
+from pages.shell.choice import OWN, PRESET_TITLES, Choice, plain
 
 _HALF_PX = 122
 """Two numbers side by side, also on a phone."""
+_LISTED = 1000
+"""Runs in the list, newest first; more than that nobody scrolls through."""
 _GROUPS = {"built in": "Built in", "synthetic": "Synthetic", "from the paper": "Paper", "other real data": "Real"}
 _STEPS = {"frequencies": 10, "sigma2": 1.0}
 
@@ -57,7 +60,7 @@ def _setting(name: str, most: int | None = None) -> None:
 def _dataset(visit: state.Visit) -> None:
     listed, known = visit.listed_datasets(), visit.known_datasets()
     names = [name for name in (OWN, *datasets.names()) if name in listed]
-    titles = {name: data.title_of(name) for name in names}
+    titles = {name: state.title_of(name) for name in names}
 
     def title(name: str) -> str:
         # Lists have no headings in Streamlit: each entry begins with its group.
@@ -129,7 +132,7 @@ def _download(name: str) -> None:
         bar.empty()
         st.error(f"{plain(error.reason)} *By hand* says another way.", icon=":material/cloud_off:")
     else:
-        data.looked().clear()
+        state.looked().clear()
         st.rerun()
 
 
@@ -180,7 +183,7 @@ def _more() -> None:
     _setting("seed")
     if st.session_state["preset"] == "recommended":
         _setting("loss")
-    stored.picker()
+    _picker()
 
 
 def _run(visit: state.Visit) -> None:
@@ -227,11 +230,65 @@ def _settings(visit: state.Visit) -> None:
 def show(settings: bool) -> None:
     """Draw the sidebar; with settings if the page shows a run, so that they have an effect."""
     with st.sidebar:
-        screen.watch()
+        frame.watch()
         st.caption("Learn a sequence of tasks from few samples each, and see whether it pays.")
         if settings:
             running.follow()
             _settings(state.visit())
         else:
             state.keep_widgets()
-        st.caption(f"{documentation.LINK} · Version {imrc.__version__}")
+        st.caption(f"{guard.LINK} · Version {imrc.__version__}")
+
+
+def _choice(run: StoredRun) -> Choice:
+    return Choice(run.dataset, run.tasks, run.settings)
+
+
+def _title(run: StoredRun) -> str:
+    settings, many = run.settings, run.settings.repetitions
+    return (
+        f"{state.title_of(run.dataset)}: {_choice(run).in_words()} · {FEATURE_TITLES[settings.features.kind]} · seed "
+        f"{settings.seed}, {many} repetition{'s' * (many > 1)}"
+    )
+
+
+def _chosen(runs: Mapping[str, StoredRun]) -> None:
+    run = runs.get(st.session_state.get("stored_run") or "")
+    st.session_state["stored_run"] = None
+    if run is None:
+        return
+    state.use_values(_choice(run).values())
+    visit = state.visit()
+    if visit.sequence().fingerprint != run.fingerprint:
+        visit.notes.append(
+            "The data of this stored result are not those on this computer now, so it was computed anew."
+        )
+
+
+def _picker() -> None:
+    """Let a visitor choose a run of the results store, where there is one; its result shows at once."""
+    try:
+        with running.opened_store() as store:
+            if store is None:
+                return
+            found = store.runs()
+    except running.BROKEN as error:
+        st.warning(f"Stored results cannot be listed. {plain(str(error))}", icon=":material/database_off:")
+        return
+    known = state.visit().known_datasets()
+    runs: dict[str, StoredRun] = {}
+    for run in found:
+        if run.dataset in known and set(dict(run.settings.overrides)) <= {"loss"} and len(runs) < _LISTED:
+            runs.setdefault(_title(run), run)
+    if runs:
+        st.selectbox(
+            "Stored results",
+            list(runs),
+            index=None,
+            placeholder=f"Choose one of {len(runs):,} runs kept by imrc sweep",
+            key="stored_run",
+            on_change=_chosen,
+            args=(runs,),
+            help=f"Runs in {default_store_path()}, newest first. A run sets the dataset and all settings and shows at "
+            "once, without computing. Only results of this version of the code are listed.",
+        )

@@ -1,15 +1,14 @@
-"""What one visitor has chosen, brought along and stopped: the one place that reads and changes it.
-
-Values of widgets stay where Streamlit keeps them, under the keys of the widgets; everything else is a `Visit`.
-"""
+"""Sequences all visitors share, and what one visitor has chosen, brought along and stopped."""
 
 from __future__ import annotations
 
 import contextlib
+import math
+import os
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
@@ -17,12 +16,89 @@ import streamlit as st
 import imrc
 from imrc import datasets
 from imrc.core.presets import own_features
+from imrc.core.settings import SETTINGS
 from imrc.datasets import Cut, DataError, Table
+from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult, RunSettings, StepResult
 from imrc.report import Report
-from pages.shell import data
-from pages.shell.choice import CHOICE_NAMES, OWN, Choice, fit_to_dataset, from_values
-from pages.shell.words import plain
+from pages.shell.choice import CHOICE_NAMES, OWN, Choice, fit_to_dataset, from_values, plain
+from pages.shell.keeping import Store
+
+_LARGE = 10_000_000
+"""Numbers (80 MB) above which a sequence counts as large: one of those is kept."""
+_LARGE_S = 600.0
+"""Seconds after which that one is loaded again, so that it does not stay for ever."""
+
+_LOOKED_S = 5.0
+"""Seconds for which it is not asked again which files are on this computer."""
+
+T = TypeVar("T", RunResult, Assessment)
+
+_sequences = Store[tuple[str, int, int], imrc.TaskSequence]("sequences")
+
+
+def _load(name: str, tasks: int, seed: int) -> imrc.TaskSequence:
+    # Arrays of a sequence are read-only, so one copy can serve everyone.
+    return _sequences.get_or_make((name, tasks, seed), lambda: datasets.load(name, tasks=tasks, seed=seed))
+
+
+@st.cache_resource(show_spinner="Loading the dataset …", max_entries=1, ttl=_LARGE_S)
+def _load_large(name: str, tasks: int, seed: int) -> imrc.TaskSequence:
+    return datasets.load(name, tasks=tasks, seed=seed)
+
+
+@st.cache_resource(show_spinner=False)
+def looked() -> dict[tuple[str, ...], tuple[float, set[str]]]:
+    """Return when the folders of data were looked at last, and which datasets were there."""
+    return {}
+
+
+def here() -> set[str]:
+    """Return the datasets whose files are on this computer, as seen some seconds ago."""
+    folders = tuple(os.environ.get(name, "") for name in ("IMRC_DATA", "IMRC_CACHE"))
+    when, found = looked().get(folders, (-math.inf, set()))
+    if time.monotonic() - when >= _LOOKED_S:
+        found = {name for name in datasets.names() if datasets.status(name).loadable}
+        looked()[folders] = time.monotonic(), found
+    return found
+
+
+def is_large(name: str) -> bool:
+    """Return whether a dataset takes long to load."""
+    if name not in datasets.catalogue():
+        return False
+    facts = datasets.facts(name)
+    return facts.samples * facts.features > _LARGE
+
+
+def title_of(name: str) -> str:
+    """Name of a dataset for people; of a visitor's own table the name of the file."""
+    if name != OWN:
+        return datasets.entry(name).title
+    mine = st.session_state.get("visit")
+    return mine.own_sequence.name if mine is not None and mine.own_sequence is not None else "Your file"
+
+
+def labels_of(name: str) -> int:
+    """Return the training samples a task that a dataset opens with."""
+    return int(SETTINGS["n"].default if name == OWN else datasets.entry(name).labels)
+
+
+def sequence_for(choice: Choice) -> imrc.TaskSequence:
+    """Return the tasks of a choice of a dataset all visitors share; k is lowered to what there is."""
+    entry = datasets.entry(choice.dataset)
+    load = _load_large if is_large(choice.dataset) else _load
+    return load(choice.dataset, min(choice.k, entry.max_tasks), choice.settings.seed if entry.seeded else 0)
+
+
+def named(result: T, sequence: imrc.TaskSequence) -> T:
+    """Return a kept result under the name of this visitor's sequence.
+
+    Results are kept by what their numbers depend on, which the name is not: it may be that of another visitor's file
+    with the same content.
+    """
+    return result if result.name == sequence.name else replace(result, name=sequence.name)
+
 
 OWN_TASKS = 60
 """So many tasks of a visitor's file, the newest, are used unless all are asked for."""
@@ -83,7 +159,7 @@ class Visit:
 
     def known_datasets(self) -> set[str]:
         """Names this visitor can run."""
-        return self.listed_datasets() & {*data.here(), OWN}
+        return self.listed_datasets() & {*here(), OWN}
 
     def listed_datasets(self) -> set[str]:
         """Names in the list, also of datasets that are not on this computer."""
@@ -92,7 +168,7 @@ class Visit:
     def sequence_for(self, choice: Choice) -> imrc.TaskSequence:
         """Return the tasks of a choice; k is lowered to what there is."""
         if choice.dataset != OWN or self.own_sequence is None:
-            return data.sequence_for(choice)
+            return sequence_for(choice)
         k = min(choice.k, len(self.own_sequence))
         # The same object again for every click: its fingerprint, a checksum of all values, is known then.
         if self.own_head is None or len(self.own_head) != k:
@@ -102,7 +178,7 @@ class Visit:
     def longer(self, choice: Choice, k: int) -> imrc.TaskSequence:
         """Return the tasks of a choice with another k, which is not remembered."""
         if choice.dataset != OWN or self.own_sequence is None:
-            return data.sequence_for(replace(choice, k=k))
+            return sequence_for(replace(choice, k=k))
         return self.own_sequence
 
     def sequence(self) -> imrc.TaskSequence:
@@ -113,7 +189,7 @@ class Visit:
         """Make these values the choice, corrected where needed, and let the widgets show it."""
         values, notes = dict(values), []
         wanted, known = str(values.get("dataset", datasets.DEFAULT)), self.known_datasets()
-        default = f"*{data.title_of(datasets.DEFAULT)}*"
+        default = f"*{title_of(datasets.DEFAULT)}*"
         if wanted == OWN and OWN not in known:
             # No other dataset is shown under these settings: they wait for the file.
             self.own_wanted, values = values, {}
@@ -123,7 +199,7 @@ class Visit:
             )
         missing = wanted in datasets.names() and wanted not in known
         if missing:
-            notes.append(f"{data.title_of(wanted)} is not on this computer; {default} is shown until it is.")
+            notes.append(f"{title_of(wanted)} is not on this computer; {default} is shown until it is.")
         if missing or (wanted == OWN and OWN not in known):
             values["dataset"] = datasets.DEFAULT
             values.pop("k", None)
@@ -178,8 +254,8 @@ class Visit:
         for lowered, wanted in self.lowered.items():
             if st.session_state[lowered] == self.choice.values()[lowered]:
                 st.session_state[lowered] = wanted
-        if st.session_state["n"] == data.labels_of(self.choice.dataset):
-            st.session_state["n"] = data.labels_of(name)
+        if st.session_state["n"] == labels_of(self.choice.dataset):
+            st.session_state["n"] = labels_of(name)
         own = self.own_sequence
         st.session_state["k"] = len(own) if name == OWN and own is not None else datasets.entry(name).opens_with
 

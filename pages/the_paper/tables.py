@@ -11,7 +11,7 @@ import streamlit as st
 from imrc.evaluation.comparison import SCORE_KINDS, UNTUNED, title_of_method
 from imrc.paper import cells, method, readings, shipped
 from imrc.plots import flow_diagram, flow_in_words, ours_against_printed, printed_matrix
-from pages.shell import charts, controls, screen
+from pages.shell import charts, controls, frame
 
 _SIZES = [10, 50, 100, 150]
 _DIFFER = """
@@ -70,7 +70,7 @@ def _fold(
 def errors(row: st.delta_generator.DeltaGenerator) -> None:
     """Draw the tables of errors, coloured by the difference to print; on a phone one method at a time."""
     kinds = {"released": "As the authors' script", "average": "All steps and tasks"}
-    if screen.narrow():
+    if frame.narrow():
         chosen = row.selectbox(
             "Method",
             cells.METHODS,
@@ -89,7 +89,7 @@ def errors(row: st.delta_generator.DeltaGenerator) -> None:
         + "  \nThe paper says the second; the script its authors published prints the first.",
         place=row,
     )
-    if screen.narrow():
+    if frame.narrow():
         parts = [cells.error_cells(n, error, [chosen]).assign(column=str(n)) for n in _SIZES]
         table, title = pd.concat(parts, ignore_index=True), f"How close is {title_of_method(chosen)}, by n?"
     else:
@@ -103,7 +103,7 @@ def errors(row: st.delta_generator.DeltaGenerator) -> None:
     )
     st.caption(
         "Ours above, printed below in brackets. Green: ours is lower, brown: higher; for rival methods, colour only "
-        f"marks a difference, not a win. Grey: not measured here. {'' if screen.narrow() else cells.agreement(table)}"
+        f"marks a difference, not a win. Grey: not measured here. {'' if frame.narrow() else cells.agreement(table)}"
     )
     command = f"imrc table --n 10 50 100 150 --methods all --preset paper recommended --error {error}"
     _fold(table, "paper-errors", ("errors", command), lambda: _compared(table, error))

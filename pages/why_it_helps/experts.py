@@ -11,7 +11,7 @@ from imrc.plots import ess
 from imrc.report import Report, guarantees
 from imrc.report.worth import next_task_sentence
 from imrc.wording import LOSSES
-from pages.shell import assessing, charts, controls, formulas, links
+from pages.shell import assessing, charts, controls, formulas
 from pages.shell.choice import PRESET_TITLES, Choice, loss_in_words
 from pages.shell.running import guaranteed_result
 
@@ -53,7 +53,7 @@ def _guarantee(choice: Choice, report: Report) -> None:
     limit = guarantees.admissible_kappa(stand_in, diagnosis)
     allowed = limit.value if math.isfinite(limit.value) else limit.from_features
     suggested = min(float(math.ceil(max(allowed, 1.0))), _LARGEST_KAPPA)
-    links.start_anew((run.fingerprint, diagnosis.representation), ess_kappa=suggested)
+    controls.start_anew((run.fingerprint, diagnosis.representation), ess_kappa=suggested)
     left, right = st.columns(2)
     kappa = left.number_input(
         "κ (sub-Gaussian ratio)",

@@ -8,7 +8,7 @@ from imrc.planning import PLACES, more_sentence, plan_table, way_sentence
 from imrc.plots import ess
 from imrc.report import Report
 from imrc.report.worth import measured_sentence, realised_samples, realised_table, realised_text
-from pages.shell import charts, controls, links, running, state
+from pages.shell import charts, controls, running, state
 from pages.why_it_helps import experts
 
 TOO_FEW = "Too few tasks or samples to estimate how much the tasks change."
@@ -51,7 +51,7 @@ def more(report: Report) -> None:
     if report.plan is None:
         st.info(TOO_FEW, icon=":material/info:")
         return
-    links.start_anew((report.run.fingerprint, report.n), plan_ess=4.0 * report.n)
+    controls.start_anew((report.run.fingerprint, report.n), plan_ess=4.0 * report.n)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     wish = row.number_input(
         "Effective samples wanted",

@@ -13,8 +13,8 @@ import streamlit as st
 
 from imrc import datasets
 from imrc.datasets import Cut, DataError, Table
-from pages.shell import keeping, state, streamlit_private
-from pages.shell.words import plain
+from pages.shell import guard, keeping, state, streamlit_private
+from pages.shell.choice import plain
 
 SAMPLE = "pumps.csv"
 _WIDGETS = {
@@ -42,6 +42,10 @@ _WIDGETS = {
     "own_all": ("Tasks", "Many tasks take a long time. Longer tasks (months in place of weeks) mean fewer of them."),
 }
 """Label and help of each widget."""
+_FULL = (
+    "This server holds as many files as it may, 256 MB for all visitors together. Nothing of yours was kept. Files of "
+    "visitors who leave are gone within a minute: upload yours again then, or a smaller part of it."
+)
 _SHOWN = {
     **{"dayfirst": {True: "day first", False: "month first"}, "decimal": {".": "a point", ",": "a comma"}},
     **{"header": {True: "names of columns", False: "data"}, "sheet": {}},
@@ -148,8 +152,8 @@ def choose() -> Table | None:
     ):
         visit.own_file = SAMPLE
         return _opened("sample", SAMPLE, datasets.sample_csv)
-    if uploaded is not None and uploaded.type == keeping.NO_ROOM:
-        st.error(keeping.FULL, icon=":material/hourglass_empty:")
+    if uploaded is not None and uploaded.type == guard.NO_ROOM:
+        st.error(_FULL, icon=":material/hourglass_empty:")
     elif uploaded is not None:
         visit.own_file = uploaded.name
         table = _opened(uploaded.file_id, uploaded.name, uploaded.getvalue)

@@ -5,7 +5,7 @@ import streamlit as st
 from imrc.evaluation import largest_n
 from imrc.plots import class_balance
 from pages.shell import charts, state
-from pages.shell.words import plain
+from pages.shell.choice import plain
 from pages.your_data import own_file
 
 st.markdown("# Use your own table: pick the column to predict and how rows form tasks")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from imrc import IMRCSettings, RunSettings
-from pages.shell import data
+from pages.shell import state
 from tests.app.conftest import ROOT
 
 SETTINGS = {RunSettings.__post_init__.__code__: "runs", IMRCSettings.__post_init__.__code__: "learners"}
@@ -44,8 +44,8 @@ def test_a_change_builds_few_settings_looks_for_few_files_and_passes_few_files(a
     looked, is_file = [], Path.is_file
     # Streamlit looks for the scripts of the pages.
     monkeypatch.setattr(Path, "is_file", lambda path: (path.suffix != ".py" and looked.append(path)) or is_file(path))
-    monkeypatch.setattr(data, "_LOOKED_S", 600.0)
-    data.looked().clear()
+    monkeypatch.setattr(state, "_LOOKED_S", 600.0)
+    state.looked().clear()
     test.number_input(key="b").set_value(1)
     calls = counted(test.run)
     assert test.session_state["visit"].choice.settings.b == 1

@@ -10,7 +10,7 @@ from imrc.evaluation.comparison import UNTUNED, comparison_table, score_table
 from imrc.paper import shipped
 from imrc.report.sentences import comparison_summary, comparison_view
 from imrc.wording import decimal
-from pages.shell import comparing, running, state
+from pages.shell import running, state
 from tests.app.conftest import texts
 
 METHODS = ("gem", "condor", "majority")
@@ -60,7 +60,7 @@ def test_built_in_data_have_shipped_results_at_once(app, monkeypatch):
 
 
 def test_what_is_measured_has_the_numbers_of_the_library(compare, monkeypatch):
-    monkeypatch.setattr(comparing, "PRESETS", ("paper",))
+    monkeypatch.setattr(running, "COMPARED_PRESETS", ("paper",))
     test = compare(compare_experts="true")
     assert not test.exception
     settings = {"n": 8, "repetitions": 5, "preset": "paper", "features": "blended"}
@@ -89,7 +89,7 @@ def test_a_method_that_is_stopped_is_left_out(compare):
     test.multiselect(key="compare_methods").set_value(["gem"]).run()
     # As if Stop had been pressed while ELLA was running.
     sequence, visit = imrc.datasets.load("random_walk", tasks=5, seed=0), test.session_state["visit"]
-    visit.stopped = state.key_of(sequence, comparing.jobs(visit.choice.settings, ["ella"])[-1])
+    visit.stopped = state.key_of(sequence, running.comparison_jobs(visit.choice.settings, ["ella"])[-1])
     test.multiselect(key="compare_methods").set_value(["gem", "ella"]).run()
     assert not test.exception
     assert "Stopped" in texts(test)

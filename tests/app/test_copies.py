@@ -19,7 +19,7 @@ SMALL = {"dataset": "random_walk", "k": "5", "n": "6", "repetitions": "2"}
 def page_result(test):
     visit = test.session_state["visit"]
     settings = visit.choice.settings
-    found = store().get(key_of(visit.sequence(), settings))
+    found = store.get(key_of(visit.sequence(), settings))
     return found if found.settings == settings else found.seen_as(settings.scenario)
 
 

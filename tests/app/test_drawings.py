@@ -9,7 +9,7 @@ import streamlit as st
 import imrc
 from imrc.plots import describe, on_phone
 from imrc.plots.result import run_curves
-from pages.shell.drawings import drawing
+from pages.shell.charts import drawing
 from tests.app.conftest import set_value
 
 

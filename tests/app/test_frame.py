@@ -13,7 +13,7 @@ from imrc.evaluation.comparison import run_difference
 from imrc.evaluation.significance import with_error
 from imrc.wording import decimal
 from pages.shell import running, state
-from pages.shell.registry import PAGES
+from pages.shell.frame import PAGES
 from tests.app.conftest import ROOT, link, metrics, texts
 
 SMALL = {"dataset": "random_walk", "k": "6", "n": "5", "repetitions": "2"}

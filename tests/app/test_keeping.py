@@ -6,15 +6,16 @@ import time
 import pytest
 
 from pages.shell import keeping
-from pages.shell.keeping import Kept, Store
+from pages.shell.keeping import Store
 
 
-def sized(limit: int) -> Store[str, str]:
-    return Store(Kept(limit), "texts", len)
+@pytest.fixture(autouse=True)
+def _small(nothing_kept, monkeypatch):
+    monkeypatch.setattr(keeping, "KEEP_BYTES", 300)
 
 
 def test_several_who_ask_at_once_get_one_value_made_once():
-    store, made, got = sized(300), [], []
+    store, made, got = Store("texts", len), [], []
 
     def make() -> str:
         made.append(1)
@@ -31,7 +32,7 @@ def test_several_who_ask_at_once_get_one_value_made_once():
 
 
 def test_a_failure_is_not_kept_and_blocks_nobody():
-    store = sized(300)
+    store = Store("texts", len)
 
     def fail() -> str:
         raise RuntimeError("no")
@@ -43,16 +44,14 @@ def test_a_failure_is_not_kept_and_blocks_nobody():
 
 
 def test_values_of_all_kinds_share_one_budget():
-    budget = Kept(300)
-    names: Store[str, str] = Store(budget, "names", len)
-    others: Store[str, str] = Store(budget, "others", len)
+    names, others = Store("names", len), Store("others", len)
     names.put("a", "a" * 100)
     others.put("a", "b" * 150)
     assert (others.get("a"), names.get("a")) == ("b" * 150, "a" * 100)
     others.put("c", "c" * 100)  # what was used least recently goes, whichever kind it is of and whenever it was made
     assert others.get("a") is None
     assert names.get("a") is not None
-    assert budget.entries.currsize == 200
+    assert keeping.kept().entries.currsize == 200
 
 
 def test_all_that_a_server_keeps_is_within_one_budget(app, monkeypatch):

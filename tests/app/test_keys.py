@@ -12,9 +12,9 @@ from imrc.evaluation import RunResult, RunSettings, iter_run
 from imrc.evaluation.columns import LagTable
 from imrc.features import FeatureSpec
 from imrc.plots.result import run_curves
-from pages.shell import assessing, comparing, data, state
+from pages.shell import assessing, running, state
+from pages.shell.charts import key_of
 from pages.shell.choice import Choice
-from pages.shell.drawings import key_of
 from pages.your_data import own_file
 
 SPEC = FeatureSpec("identity")
@@ -83,14 +83,14 @@ def test_the_same_content_under_another_name_keeps_that_name(sequence, result):
     """Results are kept by content; the name of one visitor's file must not appear on another's page."""
     mine = replace(sequence, name="mine")
     assert mine.fingerprint == sequence.fingerprint
-    assert data.named(result, sequence) is result
-    assert data.named(result, mine).name == "mine"
+    assert state.named(result, sequence) is result
+    assert state.named(result, mine).name == "mine"
     first = assessing._assess(sequence, SPEC, 0)
     assert (first.name, assessing._assess(mine, SPEC, 0).name) == ("identical", "mine")
-    assert comparing.store().put(state.key_of(sequence, result.settings), result) is result
+    assert running.store.put(state.key_of(sequence, result.settings), result) is result
     settings = replace(result.settings, methods=("majority",))
-    comparing.store().put(state.key_of(sequence, settings), replace(result, settings=settings))
-    assert {found.name for found in comparing.stored(mine, result.settings)} == {"mine"}
+    running.store.put(state.key_of(sequence, settings), replace(result, settings=settings))
+    assert {found.name for found in running.comparison_kept(mine, result.settings)} == {"mine"}
 
 
 def test_a_component_has_the_name_of_its_column_or_word():

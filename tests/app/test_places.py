@@ -3,7 +3,7 @@
 import pytest
 
 from imrc.solvers import cores
-from pages.shell import assessing, places, running
+from pages.shell import assessing, keeping, running
 from tests.app.conftest import texts
 
 LARGEST = {
@@ -24,7 +24,7 @@ def test_a_link_to_a_run_that_is_far_too_large_runs_nothing(app, monkeypatch):
 
 
 def test_a_diagnosis_that_is_far_too_large_is_not_begun(app, monkeypatch):
-    monkeypatch.setenv(places.LIMIT, "0.00001,2")
+    monkeypatch.setenv(keeping.LIMIT, "0.00001,2")
     monkeypatch.setattr(assessing, "assess", lambda *_, **__: pytest.fail("a diagnosis was begun"))
     test = app(**SMALL).switch_page("pages/evolving/page.py").run()
     assert not test.exception
@@ -32,13 +32,13 @@ def test_a_diagnosis_that_is_far_too_large_is_not_begun(app, monkeypatch):
 
 
 def test_a_run_that_is_too_slow_ends_early(app, monkeypatch):
-    monkeypatch.setenv(places.LIMIT, "1,0.00001")
-    monkeypatch.setattr(places, "_PACE_S", 0.0)
+    monkeypatch.setenv(keeping.LIMIT, "1,0.00001")
+    monkeypatch.setattr(keeping, "_PACE_S", 0.0)
     test = app(**SMALL)
     assert not test.exception
     assert len([error for error in test.error if "would take too long for this server" in error.value]) == 1
     # Its place is free again: with a higher limit it runs.
-    monkeypatch.delenv(places.LIMIT)
+    monkeypatch.delenv(keeping.LIMIT)
     test.run()
     assert not test.exception
     assert not test.error
@@ -60,7 +60,7 @@ def test_who_leaves_at_the_moment_a_place_is_free_gives_it_back(nothing_kept, mo
         def empty(self):
             raise Left
 
-    monkeypatch.setattr(places.st, "empty", Slot)
+    monkeypatch.setattr(keeping.st, "empty", Slot)
     for _ in range(cores() + 1):  # with a place lost each time the last would wait for ever
-        with pytest.raises(Left), places.turn():
+        with pytest.raises(Left), keeping.turn():
             pytest.fail("nothing was to run")

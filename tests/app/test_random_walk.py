@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from imrc.evaluation.comparison import imrc_key
 from pages.against_others import comparison
-from pages.shell import comparing
-from pages.shell.registry import PAGES
+from pages.shell import running
+from pages.shell.frame import PAGES
 from tests.unit.nasty_files import table
 
 PARTS = 6
@@ -37,7 +37,11 @@ FILES = (
 _NOT_HERE = ("Paper · ", "Real · ")
 METHODS = (
     *comparison.choices(),
-    *(imrc_key(preset, rule) for preset in comparing.PRESETS for rule in ("forward_backward", "forward", "single")),
+    *(
+        imrc_key(preset, rule)
+        for preset in running.COMPARED_PRESETS
+        for rule in ("forward_backward", "forward", "single")
+    ),
 )
 
 

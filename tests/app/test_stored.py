@@ -8,7 +8,7 @@ import pytest
 import imrc
 from imrc.evaluation.significance import with_error
 from imrc.sweeps import ResultStore, SweepSpec, plan_sweep, run_sweep
-from pages.shell import running, stored
+from pages.shell import running
 from tests.app.conftest import link, metrics, texts
 
 
@@ -118,7 +118,7 @@ def test_a_store_that_cannot_be_reached_hides_nothing(app, monkeypatch, failure)
     def place() -> None:
         raise failure
 
-    monkeypatch.setattr(stored, "default_store_path", place)
+    monkeypatch.setattr(running, "default_store_path", place)
     test = app(dataset="identical", k="4", n="5")
     assert not test.exception
     assert str(failure) in texts(test).replace("\\", "")

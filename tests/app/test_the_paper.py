@@ -7,7 +7,7 @@ import pytest
 
 from imrc.evaluation.comparison import UNTUNED
 from imrc.paper import cells, method, shipped
-from pages.shell import screen
+from pages.shell import frame
 from pages.the_paper.figures import _FIGURES as FIGURES
 from tests.app.conftest import texts
 
@@ -49,7 +49,7 @@ def test_errors_are_the_shipped_ones(page):
 
 
 def test_on_phones_one_method_at_a_time(app, monkeypatch):
-    monkeypatch.setattr(screen, "narrow", lambda: True)
+    monkeypatch.setattr(frame, "narrow", lambda: True)
     page = app(dataset="identical", k="3", n="4", repetitions="1").switch_page("pages/the_paper/page.py").run()
     page.selectbox(key="paper_method").set_value("gem").run()
     assert not page.exception

@@ -1,0 +1,233 @@
+"""The frame of every page: pages in the order of the navigation, width of the window, line of the run, failures."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+import streamlit as st
+
+from imrc.datasets import DataError
+from imrc.evaluation import RunResult
+from imrc.evaluation.comparison import run_difference
+from imrc.evaluation.significance import Interval, with_error
+from imrc.plots.fitting import PHONE_PX
+from imrc.wording import RULES, decimal
+from pages.shell import running, state
+from pages.shell.choice import Choice, plain
+
+
+@dataclass(frozen=True)
+class PageEntry:
+    """One page: its script, what navigation and the browser's tab show, its address and an earlier one.
+
+    Scripts are one level below ``pages/``: Streamlit's automatic discovery would serve those directly in ``pages/``
+    without the frame. `runs`: it shows a run, so that the settings of a run have an effect on it; `roomy`: it needs the
+    room of the sidebar, which then starts closed.
+    """
+
+    file: str
+    title: str
+    icon: str
+    url_path: str
+    earlier: str = ""
+    default: bool = False
+    runs: bool = True
+    roomy: bool = False
+
+
+PAGES: tuple[PageEntry, ...] = (
+    PageEntry("pages/result/page.py", "Result", ":material/grid_on:", "result", "explore", default=True),
+    PageEntry("pages/learn/page.py", "Learn", ":material/school:", "learn", "how-it-works", runs=False, roomy=True),
+    PageEntry("pages/your_data/page.py", "Your data", ":material/upload_file:", "your-data", runs=False),
+    PageEntry("pages/evolving/page.py", "Is it evolving?", ":material/troubleshoot:", "is-it-evolving", "evolving"),
+    PageEntry(
+        "pages/why_it_helps/page.py",
+        "Why it helps",
+        ":material/stacked_line_chart:",
+        "why-it-helps",
+        "effective-sample-size",
+    ),
+    PageEntry("pages/against_others/page.py", "Against others", ":material/leaderboard:", "against-others", "compare"),
+    PageEntry("pages/the_paper/page.py", "The paper", ":material/article:", "the-paper", runs=False),
+)
+
+
+_KEY = "screen"
+
+# The server cannot see the width of a window. This reports it, and only when it is not what the server assumed, so
+# that a page of usual width costs no second run.
+_SCRIPT = f"""
+export default function ({{ data, setStateValue }}) {{
+  const query = window.matchMedia("(max-width: {PHONE_PX}px)");
+  const tell = () => {{ if (query.matches !== data.narrow) setStateValue("narrow", query.matches); }};
+  tell();
+  query.addEventListener("change", tell);
+  return () => query.removeEventListener("change", tell);
+}}
+"""
+
+
+def narrow() -> bool:
+    """Return whether the page is as narrow as a phone: as its browser reported, or, before that, said who it is."""
+    reported = st.session_state.get(_KEY)
+    if reported is not None and reported.get("narrow") is not None:
+        return bool(reported["narrow"])
+    return "Mobi" in (st.context.headers.get("User-Agent") or "")
+
+
+def watch() -> None:
+    """Let the browser report when its width is another than assumed."""
+    report = st.components.v2.component("page_width", js=_SCRIPT)
+    report(key=_KEY, data={"narrow": narrow()}, on_narrow_change=lambda: None)
+
+
+# Streamlit opens and closes the sidebar for an app only until a visitor has done so by hand once. So its own button is
+# pressed; each wish once, whatever is drawn again.
+_MOVER = """
+let done = 0;
+export default function ({ data }) {
+  if (data.number === done) return;
+  done = data.number;
+  const expand = document.querySelector('[data-testid="stExpandSidebarButton"]');
+  const collapse = document.querySelector('[data-testid="stSidebarCollapseButton"] button');
+  if (data.open && expand) expand.click();
+  if (!data.open && !expand && collapse) collapse.click();
+}
+"""
+
+
+def move_sidebar(number: int, is_open: bool) -> None:
+    """Open or close the sidebar of a phone; wishes are numbered from 1, 0: none yet."""
+    move = st.components.v2.component("sidebar_mover", js=_MOVER)
+    move(key="sidebar_mover", data={"number": number, "open": is_open})
+
+
+_MARK = "shown_to_the_visitor"
+
+
+def _start_over() -> None:
+    """Forget everything of this visit; the next run starts from the defaults."""
+    st.session_state.clear()
+    st.query_params.clear()
+
+
+def _message(error: Exception) -> None:
+    # Only kind and moment: the text of an error can name files of this machine. The server's log has it in full.
+    st.error(
+        "**Something went wrong here, and it is not your fault.** Nobody else is affected, and your settings are kept. "
+        "Try once more, or start over with the default settings (an uploaded file has to be chosen again). "
+        "If it happens again, please report it with the address of this page and this line: "
+        f"`{type(error).__name__}, {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC`.",
+        icon=":material/sentiment_dissatisfied:",
+    )
+    left, right = st.columns(2)
+    left.button("Try again", icon=":material/refresh:", key="crash_again", width="stretch")
+    right.button(
+        "Start over", icon=":material/restart_alt:", key="crash_start_over", on_click=_start_over, width="stretch"
+    )
+
+
+@contextlib.contextmanager
+def shown() -> Iterator[None]:
+    """Show a message for whatever fails inside, then let it go on to the server's log."""
+    try:
+        yield
+    except Exception as error:
+        _message(error)
+        setattr(error, _MARK, True)
+        raise
+
+
+def was_shown(error: Exception) -> bool:
+    """Tell the server that it need not show a failure again."""
+    return getattr(error, _MARK, False)
+
+
+_HEIGHT_PX = 44
+"""Two lines of small text, or a bar of progress with its Stop: what is below does not move."""
+
+
+def _what(choice: Choice) -> str:
+    return f"**{plain(state.title_of(choice.dataset))}** · {choice.in_words()}"
+
+
+def _errors(result: RunResult) -> str:
+    headlines = result.headline()
+    shown = (f"{RULES[rule].lower()} **{with_error(headlines[rule])}**" for rule in _shown(result))
+    return f"{result.measure()}: {' · '.join(shown)}"
+
+
+def _shown(result: RunResult) -> tuple[str, str]:
+    return ("single", result.scenario.main)
+
+
+def _kept(choice: Choice) -> RunResult | None:
+    try:
+        return running.stored_result(choice)
+    except DataError:
+        return None
+
+
+def show_line() -> None:
+    """Draw the line; the result comes in when the page has it, or at once where it is kept."""
+    visit = state.visit()
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    height = "content" if narrow() else _HEIGHT_PX
+    place = row.container(horizontal=True, vertical_alignment="center", height=height, border=False)
+    words, visit.line = place.empty(), place.empty()
+
+    def fill(result: RunResult | None) -> None:
+        text = _what(visit.choice)
+        if result is not None:
+            if result.n_tasks < visit.choice.k:
+                text += f" · **stopped after {result.n_tasks} of {visit.choice.k} tasks**"
+            if result.settings.repetitions < visit.choice.settings.repetitions:
+                text += f" · **{result.settings.repetitions} of {visit.choice.settings.repetitions} repetitions**"
+            text += f" · {_errors(result)}"
+        words.markdown(f":small[{text}]", width="content")
+
+    fill(_kept(visit.choice))
+    visit.show_result = fill
+    pinned = visit.pinned is not None
+    row.button(
+        "Unpin" if pinned else "Pin",
+        key="pin",
+        type="tertiary",
+        icon=":material/keep_off:" if pinned else ":material/keep:",
+        on_click=visit.pin,
+        args=(None if pinned else visit.choice,),
+        help="Takes the pinned run away."
+        if pinned
+        else "Keeps this run in sight while you change settings, to compare the two. It is part of the link.",
+    )
+
+
+def show_pinned() -> None:
+    """Draw the pinned run beside the present one; computed where it is not kept, so the page comes first."""
+    visit = state.visit()
+    now = _kept(visit.choice)
+    if visit.pinned is None or now is None:
+        return
+    if visit.pinned == visit.choice:
+        st.caption(":material/keep: This run is pinned. Change a setting to compare.")
+        return
+    before = running.result_of(visit.pinned)
+    if before is None:
+        return
+    differences = [(rule, run_difference(now, before, rule)) for rule in _shown(now)]
+    told = " · ".join(f"{RULES[rule].lower()} {_difference(one)}" for rule, one in differences if one is not None)
+    if not told:
+        told = "the runs have other tasks, other draws or another scenario, so their errors cannot be compared"
+    st.markdown(f":small[Pinned: {_what(visit.pinned)} · {_errors(before)}]  \n:small[Now minus pinned: {told}]")
+
+
+def _difference(difference: Interval) -> str:
+    shown = decimal(difference.mean)
+    if np.isfinite(difference.low):
+        certain = "more than noise" if difference.clear else "may be noise"
+        shown += f" (95 % interval {decimal(difference.low)} to {decimal(difference.high)}, {certain})"
+    return shown.replace("-", "−")
