@@ -1,7 +1,9 @@
-"""What *Against others* shows: shipped results where there are some, how columns are read, one line per method."""
+"""What *Against others* shows: shipped results, or runs made now; how columns are read, one line per method."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import pandas as pd
@@ -10,25 +12,29 @@ import streamlit as st
 from imrc import datasets
 from imrc.baselines import method_title, parse_method, registry
 from imrc.core.settings import SETTINGS
-from imrc.evaluation import SCENARIOS, RunSettings
+from imrc.evaluation import SCENARIOS, RunResult, RunSettings, largest_n
 from imrc.evaluation.comparison import (
     SCORE_KINDS,
     UNTUNED,
     ScoreKind,
     comparison_table,
+    curve_table,
     default_reference,
     methods_with,
     preset_in,
+    sample_size_table,
+    sample_sizes,
+    score_table,
     title_of_method,
 )
 from imrc.paper import shipped
 from imrc.plots import method_curves, method_differences, sample_and_task_curves
-from imrc.report.sentences import significance_note
+from imrc.report.sentences import comparison_summary, significance_note
 from imrc.wording import decimal
-from pages.against_others import measuring
-from pages.shell import charts, controls, running
+from pages.shell import charts, controls, running, state
 from pages.shell.choice import Choice
 
+_Place = st.delta_generator.DeltaGenerator
 KINDS: dict[ScoreKind, str] = {
     "average": "All tasks seen",
     "newest": "Newest task",
@@ -81,6 +87,33 @@ def kind_chosen(settings: RunSettings, place: Any) -> ScoreKind:  # noqa: ANN401
     return kind
 
 
+def _runs(choice: Choice, names: Sequence[str], head: _Place | None = None) -> list[RunResult]:
+    """Return the runs of IMRC and the named methods that came to their end; who is ahead so far is in `head`."""
+    sequence, found = state.visit().sequence_for(choice), []
+    changes = running.comparison_changes(choice.settings, names)
+    missing = len(running.comparison_kept(sequence, choice.settings, names)) < len(changes)
+    slot = st.empty() if head is None else head.empty()
+    for number, change in enumerate(changes, start=1):
+        run = running.result_of(choice, **change)  # with a bar, the time left and Stop; who stopped it is told so
+        found += [run] if run is not None and run.n_tasks == len(sequence) else []
+        if head is not None and missing and found:
+            ahead = comparison_summary(comparison_table(score_table(found)), sequence.name)
+            slot.markdown(f"# {number} of {len(changes)} methods so far\n{ahead}")
+    slot.empty()
+    return found
+
+
+def measured_scores(choice: Choice, names: Sequence[str], kind: ScoreKind, head: _Place) -> pd.DataFrame:
+    """Return the scores of IMRC and the named methods, which are run where they are not kept."""
+    results = _runs(choice, names, head)
+    if kind == "before" and len(state.visit().sequence()) < 2:
+        st.warning("It takes two tasks to test one before it is learnt.", icon=":material/info:")
+        results = []
+    if not results:
+        st.stop()
+    return score_table(results)
+
+
 def reference_in(scores: pd.DataFrame, kind: ScoreKind) -> str:
     """Return the method that all others are tested against."""
     present = methods_with(scores, kind)
@@ -102,7 +135,7 @@ def shipped_view(scores: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
 
 def measured_how(choice: Choice, table: pd.DataFrame, *, measured: bool) -> str:
     """Say with which settings the errors were measured, and what was tuned."""
-    presets = [preset_in(job.preset, job.features) for job in running.comparison_jobs(choice.settings, ())]
+    presets = [preset_in(one, choice.settings.features) for one in running.COMPARED_PRESETS]
     tuned = f"{UNTUNED} IMRC's preset *recommended* was tuned on other draws of the built-in and published sequences."
     if measured:
         return f"Measured on these tasks with these settings; IMRC as {' and '.join(presets)}. {tuned}"
@@ -190,25 +223,23 @@ def experts(table: pd.DataFrame, scores: pd.DataFrame, kind: ScoreKind, choice: 
 
 
 def _curves(table: pd.DataFrame, kind: ScoreKind, choice: Choice) -> None:
-    """Draw error by step of the best methods, and when asked against n and k."""
+    """Draw error by step of the best methods, and when asked against n, for which they run, and k."""
     kinds: dict[ScoreKind, Literal["average", "newest", "before"]] = {"newest": "newest", "before": "before"}
-    error = kinds.get(kind, "average")
+    error, sequence = kinds.get(kind, "average"), state.visit().sequence()
     fair = [name for name in table["method"] if name.count(":") != 2 and name != "oracle"][:6]
-    by_step, by_k = measuring.curves(choice, fair, error)
-    charts.show(
-        method_curves,
-        by_step,
-        error,
-        name="method-curves",
-        alt="Error by step of the six best methods, with confidence bands.",
-    )
-    if controls.toggle(
-        "Against n and k", "compare_sizes", "Runs these methods for other n; against k no further runs are needed."
-    ):
-        charts.show(
-            sample_and_task_curves,
-            measuring.by_size(choice, fair, error),
-            by_k,
-            name="method-sizes",
-            alt="Left: error against samples per task. Right: error against the number of tasks.",
-        )
+    others = [name for name in fair if not name.startswith("imrc")]
+
+    def draw(builder: Callable[..., Any], *tables: pd.DataFrame, name: str, alt: str, **options: Any) -> None:  # noqa: ANN401
+        charts.show(builder, *(one[one["method"].isin(fair)] for one in tables), name=name, alt=alt, **options)
+
+    results = running.comparison_kept(sequence, choice.settings, others)
+    alt = "Error by step of the six best methods, with confidence bands."
+    draw(method_curves, curve_table(results, kind=error), kind=error, name="method-curves", alt=alt)
+    told = "Runs these methods for other n; against k no further runs are needed."
+    if controls.toggle("Against n and k", "compare_sizes", told):
+        runs: list[RunResult] = []
+        for n in sample_sizes(largest_n(sequence), choice.settings.n):
+            runs += _runs(replace(choice, settings=replace(choice.settings, n=n)), others)
+        by_n, by_k = sample_size_table(score_table(runs), kind=error), curve_table(results, by="k", kind=error)
+        alt = "Left: error against samples per task. Right: error against the number of tasks."
+        draw(sample_and_task_curves, by_n, by_k, name="method-sizes", alt=alt)

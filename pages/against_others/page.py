@@ -7,7 +7,7 @@ from imrc.evaluation.comparison import comparison_table
 from imrc.paper.printed import with_printed
 from imrc.plots import method_errors
 from imrc.report.sentences import comparison_summary, comparison_view, winner_sentence
-from pages.against_others import comparison, measuring
+from pages.against_others import comparison
 from pages.shell import charts, controls, running, state
 
 visit = state.visit()
@@ -40,7 +40,7 @@ else:
         "see the same training and test samples in the same representation.",
     )
     kind = comparison.kind_chosen(choice.settings, place)
-    scores = measuring.scores_of(choice, names, kind, head)
+    scores = comparison.measured_scores(choice, names, kind, head)
     table = with_printed(comparison_table(scores, kind=kind, reference=comparison.reference_in(scores, kind)))
     view = comparison_view(table)
 

@@ -60,6 +60,7 @@ def _html(found: Report, sequence: Callable[[], imrc.TaskSequence], **options: A
 
 
 def _report(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
+    compared = tuple(running.comparison_kept(sequence, choice.settings))
     st.download_button(
         "Report",
         # Everything it needs is bound here: it runs outside the script, without the visitor's session.
@@ -68,7 +69,7 @@ def _report(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
             # The server keeps this button for a while after its visitor has left. It must not keep the data alive.
             replace(found, sequence=None, as_text=readable),
             partial(state.sequence_for, choice) if choice.dataset != OWN else lambda: sequence,
-            compared=running.comparison_kept(sequence, choice.settings),
+            compared=compared if any(one.settings.methods != ("imrc",) for one in compared) else (),
             commands=repeated_by(choice),
         ),
         f"imrc-report-{found.run.name}.html",

@@ -1,4 +1,4 @@
-"""Requests: files of the documentation, what every answer says about itself, what is refused, files that arrive."""
+"""Requests: what every answer says about itself, what is refused, files that arrive, and the documentation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -22,51 +21,40 @@ from starlette.websockets import WebSocketClose
 
 from pages.shell import keeping, streamlit_private
 
+HOSTS = "IMRC_HOSTS"
+"""Environment variable that `imrc app` sets: names the server answers to, with commas; empty: every name."""
+NO_ROOM = "application/x-no-room"
+"""Kind of a file that stands for one there was no room for."""
+_LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - names in a request, nothing listens there
+_UPLOAD = re.compile(r".*/_stcore/upload_file/(?P<session>[^/]+)/[^/]+")
+_MOST_BYTES = (st.get_option("server.maxUploadSize") << 20) + 10_000
+"""Of one file, with what is around it in a request."""
+_LEFT_S = st.get_option("server.disconnectedSessionTTL") + 5.0
+"""After so many seconds nobody whose connection ended comes back to the same page."""
+
 _DOCS = Path(__file__).resolve().parents[2] / "docs"
-_SITE, _ARTICLE = _DOCS / "_build" / "html", _DOCS / "article" / "article.html"
-_IS_BUILT = (_SITE / "index.html").is_file()
-
+_ARTICLE_FILE, _FIRST_PAGE = _DOCS / "article" / "article.html", _DOCS / "_build" / "html" / "index.html"
+_SITE = _FIRST_PAGE if _FIRST_PAGE.is_file() else _ARTICLE_FILE
+"""The documentation where it was built, else its article alone. The article is not taken from it: it may be older."""
 ARTICLE = "documentation/article.html"
-"""Address of the article, from any page of the app. It is not taken from the site, which may be older."""
-LINK = f"[Documentation]({'documentation/' if _IS_BUILT else ARTICLE})"
+"""Address of the article, from any page of the app."""
+LINK = f"[Documentation]({'documentation/' if _SITE is _FIRST_PAGE else ARTICLE})"
 """A link in Markdown, from any page of the app, whatever address it is reached by."""
-
-
-def _article(_request: Request) -> FileResponse:
-    return FileResponse(_ARTICLE)
 
 
 def routes() -> list[BaseRoute]:
     """Return what answers below /documentation."""
-    folder = _SITE if _IS_BUILT else _ARTICLE.parent
-    return [Route(f"/{ARTICLE}", _article), Mount("/documentation", StaticFiles(directory=folder, html=True))]
-
-
-def with_inline_scripts() -> list[Path]:
-    """Return pages with scripts in them; those of all other pages are among these."""
-    return [_ARTICLE, *([_SITE / "index.html"] if _IS_BUILT else [])]
-
-
-HOSTS = "IMRC_HOSTS"
-"""Environment variable that `imrc app` sets: names the server answers to, with commas; empty: every name."""
-
-_UPLOAD = re.compile(r".*/_stcore/upload_file/(?P<session>[^/]+)/[^/]+")
-_MOST_BYTES = (st.get_option("server.maxUploadSize") << 20) + 10_000
-"""Of one file, with what is around it in a request."""
-NO_ROOM = "application/x-no-room"
-"""Kind of a file that stands for one there was no room for."""
-_LEFT_S = st.get_option("server.disconnectedSessionTTL") + 5.0
-"""After so many seconds nobody whose connection ended comes back to the same page."""
-
-_LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - names in a request, nothing listens there
+    site = StaticFiles(directory=_SITE.parent, html=True)
+    return [Route(f"/{ARTICLE}", lambda _: FileResponse(_ARTICLE_FILE)), Mount("/documentation", site)]
 
 
 def _inline_scripts() -> str:
     """Return the checksums, as a policy names them, of the scripts inside Streamlit's page and our own."""
-    pages = [Path(st.__file__).with_name("static") / "index.html", *with_inline_scripts()]
-    text = "".join(page.read_text(encoding="utf-8") for page in pages)
-    sums = (hashlib.sha256(script.encode()).digest() for script in re.findall(r"(?s)<script>(.*?)</script>", text))
-    return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in sums)
+    # All pages of the documentation have those of its first one.
+    pages = {Path(st.__file__).with_name("static") / "index.html", _ARTICLE_FILE, _SITE}
+    found = {script for page in pages for script in re.findall(r"(?s)<script>(.*?)</script>", page.read_text("utf-8"))}
+    sums = sorted(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in found)
+    return " ".join(f"'sha256-{one}'" for one in sums)
 
 
 # Scripts come from this server only. Streamlit compiles parts of its charts and unpacks tables in WebAssembly, and sets
@@ -121,13 +109,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers, connects = Headers(scope=scope), scope["type"] == "websocket"
-        host, origin, why = _name(headers.get("host", "")), headers.get("origin"), ""
-        if self._names and host not in self._names:
-            why = f"This server does not answer to the name {host[:100]!r}. Whoever runs it can start it with "
-            why += "imrc app --allow-host NAME.\n"
-        elif connects and origin and _name(origin) not in (host, *_LOCAL):
-            why = "This page belongs to another host.\n"
-        if why:
+        if why := self._refused(headers, connects=connects):
             refusal = WebSocketClose(1008, why[:100]) if connects else PlainTextResponse(why, 421, _HEADERS)
             await refusal(scope, receive, send)
             return
@@ -140,15 +122,23 @@ class Guard:
 
         upload = not connects and scope["method"] == "PUT" and _UPLOAD.fullmatch(scope["path"])
         if upload:
-            await self._take(upload["session"], scope, receive, with_headers)
+            await self._take(upload["session"], headers, scope, receive, with_headers)
         else:
             await self._app(scope, receive, with_headers)
         if connects:
             asyncio.get_running_loop().call_later(_LEFT_S, streamlit_private.forget_who_left)
 
-    async def _take(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
+    def _refused(self, headers: Headers, *, connects: bool) -> str:
+        """Return why a request is not answered, nothing if it is."""
+        host, origin = _name(headers.get("host", "")), headers.get("origin")
+        if self._names and host not in self._names:
+            answer = f"This server does not answer to the name {host[:100]!r}."
+            return f"{answer} Whoever runs it can start it with imrc app --allow-host NAME.\n"
+        foreign = connects and origin and _name(origin) not in (host, *_LOCAL)
+        return "This page belongs to another host.\n" if foreign else ""
+
+    async def _take(self, session: str, headers: Headers, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a file in, or, where there is no room for it, an empty one in its place that says so."""
-        headers = Headers(scope=scope)
         length = headers.get("content-length", "")
         size = int(length) if length.isdecimal() else _MOST_BYTES
         boundary = re.search(r'boundary="?([^";]+)', headers.get("content-type", ""))

@@ -47,23 +47,13 @@ def comparison_changes(settings: RunSettings, names: Iterable[str]) -> list[dict
     return [alone | one for one in found]
 
 
-def comparison_jobs(settings: RunSettings, names: Iterable[str]) -> list[RunSettings]:
-    """Return the runs of IMRC and of the methods named."""
-    return [replace(settings, **change) for change in comparison_changes(settings, names)]
-
-
-def comparison_there(sequence: imrc.TaskSequence, runs: Iterable[RunSettings]) -> list[RunResult]:
-    """Return the results of those runs that are in the store, with their visitor's names."""
-    found = (store.get(state.key_of(sequence, run)) for run in runs)
-    return [state.named(result, sequence) for result in found if result is not None]
-
-
-def comparison_kept(sequence: imrc.TaskSequence, settings: RunSettings) -> tuple[RunResult, ...]:
-    """Return the runs of the comparison that are there already; none unless a method beside IMRC is among them."""
+def comparison_kept(
+    sequence: imrc.TaskSequence, settings: RunSettings, names: Iterable[str] = COMPARED_METHODS
+) -> list[RunResult]:
+    """Return the runs of the comparison that are there already, with their visitor's names."""
     # By key: settings of runs that nobody asked for need not be made.
-    keys = (state.key_of(sequence, settings, **change) for change in comparison_changes(settings, COMPARED_METHODS))
-    found = [state.named(result, sequence) for key in keys if (result := store.get(key)) is not None]
-    return tuple(found) if any(result.settings.methods != ("imrc",) for result in found) else ()
+    keys = (state.key_of(sequence, settings, **change) for change in comparison_changes(settings, names))
+    return [state.named(result, sequence) for key in keys if (result := store.get(key)) is not None]
 
 
 BROKEN = (StoreError, OSError, RuntimeError)

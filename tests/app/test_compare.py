@@ -89,7 +89,7 @@ def test_a_method_that_is_stopped_is_left_out(compare):
     test.multiselect(key="compare_methods").set_value(["gem"]).run()
     # As if Stop had been pressed while ELLA was running.
     sequence, visit = imrc.datasets.load("random_walk", tasks=5, seed=0), test.session_state["visit"]
-    visit.stopped = state.key_of(sequence, running.comparison_jobs(visit.choice.settings, ["ella"])[-1])
+    visit.stopped = state.key_of(sequence, visit.choice.settings, methods=("ella",))
     test.multiselect(key="compare_methods").set_value(["gem", "ella"]).run()
     assert not test.exception
     assert "Stopped" in texts(test)
