@@ -74,6 +74,8 @@ def six_or_nine(*, tasks: int = 20, turn: float = 360.0, seed: int = 0) -> TaskS
     seed = check_int("seed", seed, 0)
     images, digits = _digits()
     kept = np.isin(digits, (6, 9))
+    turns = "upside down, after half of it, a digit covers nearly the same pixels again."
+    turns = f"{360 * tasks / turn:g} tasks are one full turn: {turns}" if turn else ""
     return _turning(
         images[kept],
         (digits[kept] == 9).astype(np.int64),
@@ -83,6 +85,7 @@ def six_or_nine(*, tasks: int = 20, turn: float = 360.0, seed: int = 0) -> TaskS
         name="six_or_nine",
         description=f"Real handwritten sixes and nines that turn from 0 to {turn:g} degrees; is it a 6 or a 9?",
         class_names=("6", "9"),
+        **{"if periodic": turns},
     )
 
 
@@ -96,6 +99,7 @@ def _turning(
     name: str,
     description: str,
     class_names: tuple[str, str],
+    **info: str,
 ) -> TaskSequence:
     """Deal the images out to tasks, and turn each by an angle of its task's share of `turn` degrees."""
     size = len(images) // tasks
@@ -116,6 +120,7 @@ def _turning(
             "source": "scikit-learn's copy of the UCI Optical Recognition of Handwritten Digits test set",
             "licence": "CC BY 4.0 (UCI)",
             "citation": "E. Alpaydin, C. Kaynak, UCI Machine Learning Repository, 1998, doi 10.24432/C50P49",
+            **info,
         },
         column_kinds=("pixel",) * 64,
     )

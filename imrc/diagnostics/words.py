@@ -135,7 +135,8 @@ def _shape(name: VerdictName, fit: ModelFit, k: int) -> str:
         return f"abrupt change{many} at task{many} {listed([str(start + 1) for start in fit.starts], 5)}"
     if name == "recurring":
         return _states_text(fit, k)
-    return f"the pattern repeats about every {round(1.0 / fit.parameters['f'], 1):g} tasks"
+    period, times = round(1.0 / fit.parameters["f"], 1), round(k * fit.parameters["f"])
+    return f"the pattern repeats about every {period:g} tasks, {max(times, 1)} time{'s' * (times > 1)} in these {k}"
 
 
 def _states_text(fit: ModelFit, k: int) -> str:
@@ -230,6 +231,11 @@ class Question:
     answer: str  # Yes, No, a few words, or why there is no answer
     evidence: str  # the number behind it
     turns_at: str  # where the answer would be another one; empty without an answer
+
+    @property
+    def in_words(self) -> str:
+        """Evidence and threshold, beside each other."""
+        return self.evidence + (f", threshold {self.turns_at}" if self.turns_at else "")
 
 
 def questions(result: Assessment, n: float) -> list[Question]:

@@ -178,6 +178,25 @@ class Report:
         return self.decision.errors
 
     @property
+    def finding(self) -> str:
+        """How the tasks change, for anybody; empty if that was not diagnosed."""
+        return "" if self.verdict is None else f"On *{self.as_text(self.name)}*, {self.verdict.finding}"
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """What the finding rests on, what errors show beside it, and what the theorems promise, in Markdown."""
+        if self.verdict is None:
+            return ()
+        returns = "" if self.sequence is None else self.sequence.info.get(f"if {self.verdict.name}", "")
+        verdict = f"(Verdict: **{self.verdict.title}**.)"
+        return tuple(text for text in (self.verdict.sentence, returns, verdict, self.measured, self.meaning) if text)
+
+    @property
+    def questions(self) -> tuple[words.Question, ...]:
+        """The five questions that lead to the verdict, with the numbers behind the answers."""
+        return () if self.diagnosis is None else tuple(words.questions(self.diagnosis, self.n))
+
+    @property
     def meaning(self) -> str:
         """What the theorems promise at this size of the change, and on which condition; empty if it is unknown."""
         if self.diagnosis is None or self.diagnosis.change is None:

@@ -57,4 +57,6 @@ charts.show(
     + ", ".join(f"{one.title} {one.error:.3f}" for one in table.itertuples()),
 )
 st.dataframe(view, hide_index=True, row_height=28, height=38 + 28 * len(view), column_config=comparison.columns(kind))
-controls.for_experts("compare_experts", comparison.experts, table, scores, kind, choice, measured=measure)
+with controls.for_experts("compare_experts") as fold:
+    if fold.open:
+        comparison.experts(table, scores, kind, choice, measured=measure)

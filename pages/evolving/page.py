@@ -1,35 +1,45 @@
 """Is it evolving? The finding, the five questions behind it, one picture at a time."""
 
+from dataclasses import replace
+
 import streamlit as st
 
-from imrc.diagnostics import words
-from imrc.report.worth import measured_sentence
-from pages.evolving import experts, pictures
+from imrc.report import Report
+from pages.evolving import views
 from pages.shell import assessing, controls, frame, running, state
-from pages.shell.choice import plain
 
-visit = state.visit()
-choice = visit.choice
-n = choice.settings.n
-result = assessing.assessment(choice)
-verdict = result.verdict
+choice = state.visit().choice
+head = st.empty()
 
-st.markdown(f"# On *{plain(state.title_of(choice.dataset))}*, {verdict.finding}")
-run = running.stored_result(choice)
-measured = "*Result* shows whether errors fall." if run is None else measured_sentence(run)
-meaning = words.meaning_sentence(result, n) if result.change is not None else ""
-st.markdown(f"{verdict.sentence} (Verdict: **{verdict.title}**.) {measured} {meaning}")
-for note in verdict.notes:
-    st.caption(f":material/info: {note}")
-asked = words.questions(result, n)
-if frame.narrow():  # no room for five columns
-    told = [f"{one.evidence}, threshold {one.turns_at}".removesuffix(", threshold ") for one in asked]
-    lines = [f"1. {one.text} **{one.answer}** ({evidence})" for one, evidence in zip(asked, told, strict=True)]
-else:
-    lines = ["| | Question | Answer | Evidence | Threshold |", "|---|---|---|---|---|"]
-    for number, one in enumerate(asked, start=1):
-        lines.append(f"| {number} | {one.text} | **{one.answer}** | {one.evidence} | {one.turns_at} |")
-st.markdown("\n".join(lines))
-if result.variogram is not None:  # with two tasks or more
-    pictures.show(choice, result)
-    controls.for_experts("evolving_experts", experts.show, choice, result)
+
+def draw(report: Report) -> None:
+    """Draw what is found; what the errors say comes in with the run."""
+    diagnosis = assessing.assessment(choice)
+    report = replace(report, diagnosis=diagnosis)
+    with head.container():
+        st.markdown(f"# {report.finding}")
+        st.markdown(" ".join(report.evidence))
+        for note in diagnosis.verdict.notes:
+            st.caption(f":material/info: {note}")
+        if frame.narrow():  # no room for five columns
+            lines = [f"1. {one.text} **{one.answer}** ({one.in_words})" for one in report.questions]
+        else:
+            lines = ["| | Question | Answer | Evidence | Threshold |", "|---|---|---|---|---|"]
+            for number, one in enumerate(report.questions, start=1):
+                lines.append(f"| {number} | {one.text} | **{one.answer}** | {one.evidence} | {one.turns_at} |")
+        st.markdown("\n".join(lines))
+
+
+report = running.current_report(diagnosed=True, first_look=draw)
+if report is None:
+    st.stop()
+draw(report)
+diagnosis = assessing.assessment(choice)
+if diagnosis.variogram is not None:  # with two tasks or more
+    row = st.container(horizontal=True)
+    told = "Partial autocorrelation is the paper's last figure; the others show the same tasks from other sides."
+    controls.part("Picture", views.PICTURES, "evolving_picture", told, row)(choice, diagnosis, row)
+    with controls.for_experts("evolving_experts") as fold:
+        if fold.open:
+            told = "How the five answers come about, how far to trust them, and what else the same tests are good for."
+            controls.part("Show", views.EXPERTS, "evolving_part", told)(choice, diagnosis)

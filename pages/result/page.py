@@ -6,7 +6,7 @@ import streamlit as st
 
 from imrc.report import Report
 from pages.result import box, landing, views
-from pages.shell import exporting, state
+from pages.shell import controls, exporting, state
 from pages.shell.running import current_report
 
 visit = state.visit()
@@ -52,4 +52,7 @@ with right if lands else left:
 with left if lands else right:
     box.what_to_do(report, drawn=not lands)
 views.show(report, sequence, decision=lands)
-views.for_experts(report, sequence)
+with controls.for_experts("experts") as fold:
+    if fold.open:
+        told = "All numbers, and what the rules promise, task by task."
+        controls.part("Show", views.EXPERTS, "expert", told)(report, sequence)

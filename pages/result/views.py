@@ -98,12 +98,6 @@ def budget() -> None:
     charts.csv(table, name=f"label-budget-{run.name}")
 
 
-def for_experts(report: Report, sequence: imrc.TaskSequence) -> None:
-    """Offer what few visitors need."""
-    about = "All numbers, and what the rules promise, task by task."
-    controls.for_experts("experts", lambda: controls.part("Show", EXPERTS, "expert", about)(report, sequence))
-
-
 def _risks(report: Report, _sequence: imrc.TaskSequence) -> None:
     heatmaps(report, "risk")
     st.caption(

@@ -54,9 +54,6 @@ def part(
     return parts[switch(label, {name: title for name, (title, _) in parts.items()}, key, help, place=place)][1]
 
 
-def for_experts(key: str, draw: Callable[..., object], *given: object, **more: object) -> None:
-    """Offer what few visitors need in a fold; nothing of it is computed or sent while that is closed."""
-    fold = st.expander("For experts", icon=":material/science:", key=key, bind="query-params")
-    with fold:
-        if fold.open:
-            draw(*given, **more)
+def for_experts(key: str) -> Any:  # noqa: ANN401 - Streamlit's own element
+    """Return the fold for what few visitors need; nothing of it is to be computed while it is not `open`."""
+    return st.expander("For experts", icon=":material/science:", key=key, bind="query-params")

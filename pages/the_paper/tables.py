@@ -55,7 +55,7 @@ def _fold(
     milliseconds: bool = False,
 ) -> None:
     """Fold away the numbers of a table, the command that made them, why cells are grey, and more."""
-    with st.expander("For experts", icon=":material/science:", key="paper_experts", bind="query-params") as fold:
+    with controls.for_experts("paper_experts") as fold:
         if not fold.open:
             return
         made_by(*made)

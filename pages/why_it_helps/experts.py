@@ -11,22 +11,62 @@ from imrc.plots import ess
 from imrc.report import Report, guarantees
 from imrc.report.worth import next_task_sentence
 from imrc.wording import LOSSES
-from pages.shell import assessing, charts, controls, formulas
+from pages.shell import assessing, charts, controls
 from pages.shell.choice import PRESET_TITLES, Choice, loss_in_words
 from pages.shell.running import guaranteed_result
 
 _LARGEST_KAPPA = 1e9
+_REGIMES = r"""
+**Theorems 2 and 4** for the effective sample size (ESS) of task j of k with forward (⇀), and forward and backward
+learning (⇌); d² is the largest expected quadratic change between neighbours, σ² the variance of a sample.
 
+$$n_j^{\rightharpoonup} \ge n\Big(1+\tfrac{(1+\alpha)^{2j-1}-1-\alpha}{\alpha(1+\alpha)^{2j-1}+\alpha}\Big)$$
 
-def show(choice: Choice, report: Report) -> None:
-    """Show one part of what only experts ask."""
-    about = "Where the curves come from, how far the theorems' guarantee is from saying something, and all numbers."
-    controls.part("Show", _PARTS, "ess_part", about)(choice, report)
+$$n_j^{\rightleftharpoons k} \ge n_j^{\rightharpoonup} + n\,
+\tfrac{(1+\alpha)^{2(k-j)+1}-1-\alpha}{\alpha(1+\alpha)^{2(k-j)+1}+\alpha}$$
+
+$$\alpha = \tfrac{2}{\sqrt{1+4\,\sigma^2/(n d^2)}-1}$$
+
+The curves are the exact closed forms of Theorems 2 and 4; the three names are labels of regimes, which meet
+at n d²/σ² = 1/j² (for the largest j shown) and n d²/σ² = 1.
+
+* **n d²/σ² < 1/j²**: j tasks count at least three quarters as much as without change; n d²/σ² → 0 pools all k tasks,
+  ESS = k n.
+* **1/j² ≤ n d²/σ² < 1**: the gain grows like 1/√(n d²/σ²).
+* **n d²/σ² ≥ 1**: the gain is at most of the order 1/(n d²/σ²); n d²/σ² → ∞ leaves ESS = n.
+
+The simplified bounds printed under Theorem 4 are not used here. Those of the first regime hold. The middle one,
+n_fb ≥ n_f + √(n/d²)/5 with d² in units of σ², is false for few succeeding tasks: r of them cannot add more than r n
+samples. For j = 57, k = 58 and n d²/σ² = 3.2·10⁻⁴ it claims an increase of 11.2 n where the closed form gives 1.0 n.
+It holds once r √(n d²/σ²) ≥ 0.21. The proof in the appendix gives a different bound, n/(φ (1 + √(n d²/σ²))) with the
+golden ratio φ, which holds with at least one succeeding task; so does that of the last regime.
+
+The paper states both theorems without σ², "for M ≤ 1". They need the opposite, σ² ≥ 1: for n = 10, d² = 0.01 and 20
+tasks Theorem 1 gives 21.6 samples at σ² = 0.25 where Theorem 2, as printed, gives 37.0 as a lower bound. This page
+divides by σ² (n d²/σ², that is n ρ with ρ = d²/σ²), and then both theorems agree for every σ².
+"""
+_RECURSIONS = r"""
+**Theorems 1 and 3**: own samples (grey), those of tasks before (orange) and of tasks after (green), the last by the
+same recursion from the newest task backwards (↽).
+
+$$n_j^{\rightharpoonup} = n_j + n_{j-1}^{\rightharpoonup}\,
+\tfrac{\|\sigma_j^2\|_\infty}{\|\sigma_j^2\|_\infty + n_{j-1}^{\rightharpoonup}\|d_j^2\|_\infty}$$
+
+$$n_j^{\rightleftharpoons k} = n_j^{\rightharpoonup} + n_{j+1}^{\leftharpoondown k}\,
+\tfrac{\|\sigma_j^2\|_\infty}{\|\sigma_j^2\|_\infty + n_{j+1}^{\leftharpoondown k}\|d_{j+1}^2\|_\infty}$$
+"""
+_BOUND = r"""
+**Theorems 1 and 3**, with probability 1 − δ, for n, n⇀ or n⇌ effective samples, M the bound of the features, m their
+number, κ at most max(M / min σ, 2M / min d) (remark after Theorem 1). Risk and rule for exactly known mean vectors are
+replaced by those for the averages over all samples of the task.
+
+$$R(\mathcal{U}_j) \le R_j^\infty + \tfrac{c}{\sqrt{n_j^{\text{eff}}}}\,\|\mu_j^\infty\|_1, \qquad
+c = M(\kappa+1)\sqrt{2\log(2m/\delta)}$$
+"""
 
 
 def _regimes(_choice: Choice, _report: Report) -> None:
-    formulas.show("ess_closed")
-    st.markdown(formulas.REGIME_NOTES)
+    st.markdown(_REGIMES)
 
 
 def _numbers(_choice: Choice, report: Report) -> None:
@@ -36,7 +76,7 @@ def _numbers(_choice: Choice, report: Report) -> None:
     ratio = found.ratio_at(report.n) if found is not None and found.change is not None else None
     if said := next_task_sentence(report.run, ratio):
         st.markdown(said)
-    formulas.show("ess_recursion")
+    st.markdown(_RECURSIONS)
     table = ess.ess_parts_table(ess.run_parts(report.run), report.run.labels)
     charts.table(table, name=f"ess-{report.run.name}", height=280)
 
@@ -94,10 +134,10 @@ def _guarantee(choice: Choice, report: Report) -> None:
         f"of the risk of guessing, {trivial:.2f}.",
     )
     st.caption(f"{guarantees.constants_sentence(stand_in)} {guarantees.kappa_sentence(limit)}")
-    formulas.show("bound")
+    st.markdown(_BOUND)
 
 
-_PARTS = {
+EXPERTS = {
     "regimes": ("Regimes and formulas", _regimes),
     "guarantee": ("The guarantee", _guarantee),
     "numbers": ("Numbers", _numbers),

@@ -136,4 +136,7 @@ with head:
     told = "" if report.diagnosis is None or report.diagnosis.change is not None else f" {TOO_FEW}"
     st.caption(f"Verdict on the page *Is it evolving?*: {report.verdict.title if report.verdict else 'none'}.{told}")
 picture(report)
-controls.for_experts("ess_experts", experts.show, state.visit().choice, report)
+with controls.for_experts("ess_experts") as fold:
+    if fold.open:
+        told = "Where the curves come from, how far the theorems' guarantee is from saying something, and all numbers."
+        controls.part("Show", experts.EXPERTS, "ess_part", told)(state.visit().choice, report)

@@ -1,4 +1,4 @@
-"""For experts, on the page *Is it evolving?*: how the questions are tested, how reliable that is, components, alarm."""
+"""The pictures of the evidence, one at a time, and what only experts ask: tests, reliability, components, alarm."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from imrc.diagnostics.power import SIMULATED, power_sentences, power_table
 from imrc.features import FEATURE_TITLES
 from imrc.paper import shipped
 from imrc.plots import evolving
+from imrc.plots.tasks import image_side
 from imrc.watch import arrival_sentences, watch_story
-from pages.shell import assessing, charts, controls, formulas, state
+from pages.shell import assessing, charts, controls, state
 from pages.shell.choice import OWN, Choice
 from pages.shell.keeping import Store
 from pages.shell.running import current_result
 
-_TESTS = """
-1. p-value of *all tasks share one distribution*. Q = {q:.3g} is the variance between tasks over its expectation for
+_Row = st.delta_generator.DeltaGenerator
+_COMPARE = {"nothing": "Nothing", "independent": "Independent tasks", "random_walk": "A random walk"}
+_TESTS = r"""
+1. p-value of *all tasks share one distribution*. Q, below, is the variance between tasks over its expectation for
    identical tasks (1 if nothing changes).
 2. Exact permutation test of *every order of the tasks is equally likely*; it looks for similar neighbours, slow change
    and periods. With fewer than 5 tasks no order is unusual enough.
@@ -31,6 +34,43 @@ _TESTS = """
    that they partly cancel.
 5. Are changes 2 to 5 tasks apart correlated? Positive: they go on in the same way for a while; negative: they turn
    back. The last two count only where the order of the tasks matters.
+
+**Partial autocorrelation** at lag t of component i of the task averages τ (last figure of the paper's appendix), by
+Yule-Walker equations with biased autocovariances, then averaged over components. Without order it is about −1/k at lag
+1, not 0. Trends, jumps, mean reversion and long periods make it positive, too.
+
+$$\hat\phi_{tt}^{(i)} = \mathrm{corr}\big(\tau_j^{(i)}, \tau_{j+t}^{(i)} \,\big|\,
+\tau_{j+1}^{(i)}, \dots, \tau_{j+t-1}^{(i)}\big)$$
+
+**Distance** at lag t: D is the squared distance of two averages, mean over components, each divided by the noise
+variance of an average; h is the noise of a task (1 on average). It is flat if the order does not matter, n ρ t if tasks
+evolve, and negative where tasks are closer than noise explains.
+
+$$\gamma(t) = \mathrm{mean}_i\,\big[D_{i,i+t} - h_i - h_{i+t}\big]$$
+
+**Rate of change** ρ, one for all components, by restricted maximum likelihood of a random walk in noise; interval by
+the likelihood ratio. Theorems 2 and 4 need n ρ; the charts show it for averages over all samples.
+
+$$\tau_j = \mathrm{level}_j + \mathrm{noise}, \qquad \mathrm{level}_j - \mathrm{level}_{j-1} \sim (0, n\rho)$$
+"""
+_KINDS = r"""
+Each kind is a Gaussian model with p fitted numbers, ℓ its restricted log-likelihood per component, and m the effective
+number of independent components. Candidates are the places of jumps, shared levels, or frequencies that were tried. If
+the two best differ by less than 2, both are named.
+
+$$\mathrm{BIC} = -2\,m\,\ell + p\,\log\big((k-1)\,m\big) + 2\log(\mathrm{candidates})$$
+"""
+_TRACKS = r"""
+**Equations (6) and (10)**: sample average τ with its mean squared error s, forward (⇀), backward (↽) and both (⇌), for
+expected quadratic changes d².
+
+$$\tau_j^{\rightharpoonup} = \tau_j + \tfrac{s_j}{s_{j-1}^{\rightharpoonup}+s_j+d_j^2}
+(\tau_{j-1}^{\rightharpoonup}-\tau_j)$$
+
+$$s_j^{\rightharpoonup} = \big(\tfrac{1}{s_j} + \tfrac{1}{s_{j-1}^{\rightharpoonup}+d_j^2}\big)^{-1}$$
+
+$$\tau_j^{\rightleftharpoons} = \tau_j^{\rightharpoonup} +
+\tfrac{s_j^{\rightharpoonup}{s_j^{\rightharpoonup}+s_{j+1}^{\leftharpoondown}+d_{j+1}^2}(\tau_{j+1}^{\leftharpoondown}-\tau_j^{\rightharpoonup})$$
 """
 _ALARM = """
 Each task is compared with all samples before it, in random splits: without a change its p-value is any number from 0
@@ -43,23 +83,92 @@ slow drift, for which forward learning is made, sets it off too. For a file that
 _stories = Store[tuple[Hashable, ...], pd.DataFrame]("watching")
 
 
-def show(choice: Choice, result: Assessment) -> None:
-    """Show one part of what only experts ask."""
-    about = "How the five answers come about, how far to trust them, and what else the same tests are good for."
-    controls.part("Show", _PARTS, "evolving_part", about)(choice, result)
+def _pacf(choice: Choice, result: Assessment, row: _Row) -> None:
+    compare = controls.switch(
+        "Beside it",
+        _COMPARE,
+        "evolving_compare",
+        "A synthetic sequence with the same number of tasks and a known kind of change.",
+        index=1,
+        place=row,
+    )
+    if result.pacf is None:
+        st.info("Partial autocorrelations need at least 4 tasks.", icon=":material/info:")
+        return
+    panels = {"These tasks": result.pacf}
+    if compare != "nothing":
+        panels[_COMPARE[compare]] = assessing.reference(compare, choice).pacf
+    charts.show(
+        evolving.pacf_panels,
+        panels,
+        name=f"evolving-pacf-{compare}",
+        alt="Partial autocorrelation of the mean vectors by lag, averaged over components, with their spread and the "
+        f"band for tasks without order. {words.pacf_sentence('These tasks', result.pacf)}",
+    )
+
+
+def _distance(_choice: Choice, result: Assessment, _row: _Row) -> None:
+    alt = "Squared distance of tasks by lag minus noise, with the envelope for tasks without order and a random walk."
+    charts.show(evolving.variogram_chart, result, name="evolving-variogram", alt=alt)
+
+
+def _alike(_choice: Choice, result: Assessment, _row: _Row) -> None:
+    alt = f"Heatmap of the squared distances of all pairs of {result.k} tasks minus noise."
+    charts.show(evolving.distance_heatmap, result, name="evolving-distances", alt=alt)
+
+
+def _when(_choice: Choice, result: Assessment, _row: _Row) -> None:
+    alt = "Change at each step minus noise, the common n ρ, and where 95 % of single steps would lie at that rate."
+    charts.show(evolving.change_chart, result, name="evolving-change", alt=alt)
+
+
+def _what(choice: Choice, _result: Assessment, _row: _Row) -> None:
+    found = assessing.changed(choice)
+    if not len(found.table):
+        st.info("No column varies within a task: there is nothing to compare.", icon=":material/info:")
+        return
+    largest = [found.row_name(row) for row in range(min(evolving.PER_ROW, len(found.table)))]
+    st.markdown(f"**{words.changed_sentence(found)}**")
+    charts.show(
+        evolving.changed_panels,
+        found,
+        name="changed",
+        alt=f"Averages by task of {', '.join(largest)}, with 95 % intervals.",
+    )
+    if image_side(found.columns) is not None:
+        charts.show(
+            evolving.changed_images,
+            found,
+            name="changed-images",
+            alt="Average image of each class in the first and the last third of the tasks, and their difference.",
+        )
+    told = f" Left out, constant within tasks: {found.left_out:,} columns." if found.left_out else ""
+    st.caption(
+        "Label shift: the share of a class. Input shift: a column in all classes alike. Concept change: a column in "
+        f"one class against the others. Among all rows called found at most {100 * found.level:g} % are expected to be "
+        f"false (q-values of Benjamini and Hochberg; rows of the data must be independent).{told}"
+    )
+    charts.csv(found.table, name="what-changed", label="All comparisons as CSV")
+
+
+PICTURES = {
+    "pacf": ("Neighbours", _pacf),
+    "distance": ("Distance by lag", _distance),
+    "alike": ("Which tasks are alike", _alike),
+    "when": ("When it changed", _when),
+    "what": ("What changed", _what),
+}
 
 
 def _tests(choice: Choice, result: Assessment) -> None:
-    st.markdown(_TESTS.format(q=result.q))
-    st.caption(words.setting_sentence(result))
+    st.markdown(_TESTS)
+    st.caption(f"Q = {result.q:.3g}. {words.setting_sentence(result)}")
     features = choice.settings.features
     if features != features.diagnosed:
         st.caption(
             f"Rules learn in *{FEATURE_TITLES[features.kind]}*. How often the verdict is wrong was measured in "
             f"*{FEATURE_TITLES[features.diagnosed.kind]}*, so tasks are judged there."
         )
-    for name in ("pacf", "variogram", "ratio"):
-        formulas.show(name)
     st.download_button(
         "Download the evidence as JSON",
         lambda: tracks.as_json(result, choice.settings.n),
@@ -82,7 +191,7 @@ def _kinds(_choice: Choice, result: Assessment) -> None:
         alt="BIC of each kind of change behind the best: "
         + ", ".join(f"{evolving.GROUP_NAMES[group]} {gap:.0f}" for group, gap in result.gaps.items()),
     )
-    formulas.show("models")
+    st.markdown(_KINDS)
 
 
 def _reliable(_choice: Choice, result: Assessment) -> None:
@@ -141,7 +250,7 @@ def _component(choice: Choice, result: Assessment) -> None:
     )
     if shown is not result:
         st.caption("The chart shows the standardised columns of the data. The rules learn from features that mix them.")
-    formulas.show("tracks")
+    st.markdown(_TRACKS)
 
 
 def _alarm(choice: Choice, result: Assessment) -> None:
@@ -175,7 +284,7 @@ def _alarm(choice: Choice, result: Assessment) -> None:
     charts.csv(story, name="watch")
 
 
-_PARTS = {
+EXPERTS = {
     "tests": ("How it is tested", _tests),
     "kinds": ("Kinds of change", _kinds),
     "reliable": ("How reliable it is", _reliable),
