@@ -79,7 +79,6 @@ def show(  # noqa: ANN201 - Streamlit's own state object
     *values: Any,  # noqa: ANN401 - whatever the builder takes
     name: str,
     alt: str,
-    select: bool = False,
     over: tuple[Any, Any] = (st, st),
     **options: Any,  # noqa: ANN401
 ):
@@ -88,9 +87,7 @@ def show(  # noqa: ANN201 - Streamlit's own state object
     The values and options alone decide what the figure shows. `name` is the key of the element and stem of the file
     saved from its toolbar, `alt` what the chart shows for screen readers; the numbers drawn are added.
 
-    With `select` the page reruns when a point is clicked, and the selection is returned. On a phone nothing can be
-    selected: Streamlit would take a swipe over the chart for a drag, and the page could not be scrolled there. Without,
-    heading and chart are returned, and another chart can be shown `over` them.
+    Heading and chart are returned, and another chart can be shown `over` them.
     """
     dark, narrow = st.context.theme.type == "dark", frame.narrow()
     made = drawing(builder, values, options, narrow=narrow, dark=dark)
@@ -105,20 +102,10 @@ def show(  # noqa: ANN201 - Streamlit's own state object
         "toImageButtonOptions": {"format": "png", "filename": f"imrc-{name}", "scale": 2},
     }
     # theme=None: Streamlit's own theme would move legends and change sizes and colours.
-    selecting = select and not narrow
-    selection: dict[str, Any] = {"on_select": "rerun", "selection_mode": "points"} if selecting else {}
     event = over[1].plotly_chart(
-        made.figure, key=name, alt=f"{alt} {made.words}", config=config, theme=None, width="stretch", **selection
+        made.figure, key=name, alt=f"{alt} {made.words}", config=config, theme=None, width="stretch"
     )
-    return event if selecting else None if select else (heading, event)
-
-
-def clicked(name: str) -> Any:  # noqa: ANN401 - whatever the figure gives its points
-    """Return the data of the point clicked in a chart, None if there is none; known before the chart is drawn."""
-    event = st.session_state.get(name)
-    points = event.selection.points if event else []
-    data = points[0].get("customdata") if points else None
-    return data[0] if isinstance(data, list) else data
+    return heading, event
 
 
 def table(frame: pd.DataFrame, *, name: str, label: str = "Download as CSV", **options: Any) -> None:  # noqa: ANN401

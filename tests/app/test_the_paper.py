@@ -8,7 +8,7 @@ import pytest
 from imrc.evaluation.comparison import UNTUNED
 from imrc.paper import cells, method, shipped
 from pages.shell import frame
-from pages.the_paper.figures import _FIGURES as FIGURES
+from pages.the_paper.views import FIGURES
 from tests.app.conftest import texts
 
 
