@@ -208,7 +208,7 @@ def _attribute_docs(package: str) -> dict[str, str]:
     found: dict[str, str] = {}
     module = importlib.import_module(package)
     names = [package, *(f"{package}.{one.name}" for one in pkgutil.iter_modules(getattr(module, "__path__", [])))]
-    for name in [*names, "imrc.core.settings", "imrc.tables.cut", "imrc.tables.read"]:
+    for name in [*names, "imrc.core.settings", "imrc.tables.cut", "imrc.tables.table"]:
         for (owner, attribute), lines in ModuleAnalyzer.for_module(name).find_attr_docs().items():
             if not owner:
                 found.setdefault(attribute, "\n".join(lines))

@@ -15,7 +15,6 @@ from imrc.datasets._arrays import read_mat, read_npz
 from imrc.datasets._catalogue import CatalogueEntry
 from imrc.datasets.errors import DataError
 from imrc.tables import packed
-from imrc.tables.read import parse_delimited
 from imrc.tasks import Task, TaskSequence
 
 _LIMIT = 1 << 30
@@ -25,6 +24,8 @@ def _csv_features(data: bytes, features: int) -> Floats:
     """Rows of a feature file: a header or none, an index column or none, then features and the label."""
     import pyarrow as pa
     import pyarrow.compute as pc
+
+    from imrc.tables.read import parse_delimited  # loads pyarrow
 
     columns, _ = parse_delimited(data, ",", header_lines=0)
     extra = len(columns) - features - 1
@@ -190,6 +191,8 @@ def sequence_from_features(entry: CatalogueEntry) -> TaskSequence:
 
 def _year_labels(entry: CatalogueEntry, rows: int) -> list[str]:
     """First and last year of each task, from the optional attributes file; empty if it is not here or does not fit."""
+    from imrc.tables.read import parse_delimited  # loads pyarrow
+
     for file in entry.optional():
         path = _files.find(file)
         if path is None:

@@ -19,7 +19,6 @@ from imrc.datasets._catalogue import CatalogueEntry
 from imrc.datasets._features import sequence_from_features
 from imrc.datasets.errors import DataError
 from imrc.tables import packed
-from imrc.tables.read import parse_arff, parse_delimited
 from imrc.tasks import Task, TaskSequence, sequence_from_blocks
 
 if TYPE_CHECKING:
@@ -105,6 +104,8 @@ def _blocks(
 
 def _table(data: bytes) -> tuple[list[str], list[pa.Array]]:
     """Return names and columns of ARFF, of CSV with or without a header, or of numbers separated by blanks."""
+    from imrc.tables.read import parse_arff, parse_delimited  # loads pyarrow
+
     first = data.split(b"\n", 1)[0]
     if re.search(rb"^@relation", data[:4096], re.IGNORECASE | re.MULTILINE):
         names, columns, _ = parse_arff(data)

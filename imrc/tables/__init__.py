@@ -5,6 +5,7 @@
 `read`     the way to a `Table`: text, ARFF, Excel, Parquet or data frame to cells
 `cells`    cells to columns of numbers, dates or words
 `apart`    all of that in a process of its own, so that no file can end the program
+`table`    what comes of it: a `Table` of columns, and how it can be read in another way
 `cut`      tasks: which rows belong together, and what each column is used as
 `recipe`   what was decided, for the next file
 `write`    rows as a file for a spreadsheet
@@ -21,7 +22,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from imrc._checks import DataError, InputTypeError, check_choice
 from imrc.tables.apart import read_apart
-from imrc.tables.cells import Column, Period, Reading, clean_name
 from imrc.tables.cut import (
     MAX_CLASSES,
     ColumnUse,
@@ -31,9 +31,9 @@ from imrc.tables.cut import (
     possible_periods,
     suggested_period,
 )
-from imrc.tables.read import LIMITS_IN_WORDS, MAX_FILE_BYTES, Table, read_frame
 from imrc.tables.recipe import Recipe
 from imrc.tables.sample import Suggestion, sample_csv, suggest
+from imrc.tables.table import LIMITS_IN_WORDS, MAX_FILE_BYTES, Column, Period, Reading, Table, clean_name
 from imrc.tables.write import csv_text
 from imrc.tasks import TaskSequence
 
@@ -68,6 +68,8 @@ def open_table(
         check_choice("decimal", decimal, (".", ","))
     reading = Reading(dayfirst, decimal, header, sheet, columns or {})
     if hasattr(source, "iloc") and hasattr(source, "columns"):
+        from imrc.tables.read import read_frame  # loads pyarrow
+
         return read_frame(source, name or "", reading)
     data, found = _bytes_of(source)
     if len(data) > MAX_FILE_BYTES:

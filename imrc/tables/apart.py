@@ -19,24 +19,19 @@ from typing import IO, Any, cast
 import numpy as np
 
 from imrc._checks import DataError
-from imrc.tables.cells import Column, Reading, clean_name
-from imrc.tables.read import LIMITS_IN_WORDS, Table, read_bytes
+from imrc.tables.table import LIMITS_IN_WORDS, Column, Reading, Table, clean_name
 
 MEMORY_BYTES = 1 << 30
 """Memory a process may have in use, the libraries it reads with included."""
 SECONDS = 60
-"""Seconds of a processor it may take."""
-_PATIENCE = 3
-"""Times so many on the clock: a busy machine gives a process only part of its processors."""
-_AT_ONCE = 2
-_LOOK_EVERY_S = 0.01
+"""Seconds of a processor it may take; on the clock three times as many, as a busy machine gives only part of one."""
 _ADDRESSES = 12 << 30
 _ENVIRONMENT = {
     # Pools of their own reserve far more addresses than they use, and those count.
     **{"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"},
     **{"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "2"},  # pyarrow goes by the second
 }
-_places = threading.BoundedSemaphore(_AT_ONCE)
+_places = threading.BoundedSemaphore(2)
 
 
 def _used(pid: int) -> tuple[int, float]:
@@ -59,40 +54,36 @@ def read_apart(data: bytes, name: str, reading: Reading) -> Table:
     shown, memory, seconds = clean_name(name) or "The file", MEMORY_BYTES, SECONDS
     if not _places.acquire(timeout=2 * seconds):
         raise DataError(f"{shown} could not be read yet: other files are being read. Try again in a minute.")
-    done, late = threading.Event(), list[bool]()
-    paths = os.pathsep.join(path for path in sys.path if path)
+    done, late, begin = threading.Event(), list[bool](), time.monotonic()
     try:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "imrc.tables.apart"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": paths, **_ENVIRONMENT},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **_ENVIRONMENT},
         )
         pipe_in, pipe_out = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
 
         def watch() -> None:
-            begin = time.monotonic()
-            while not done.wait(_LOOK_EVERY_S):
+            while not done.wait(0.01):
                 used, busy = _used(process.pid)
-                if used > memory or busy > seconds or time.monotonic() - begin > _PATIENCE * seconds:
+                if used > memory or busy > seconds or time.monotonic() - begin > 3 * seconds:
                     late.append(used <= memory)
                     return process.kill()
 
-        threading.Thread(target=watch, daemon=True).start()
-        asked = {"name": name, "memory": memory, "seconds": seconds, "reading": asdict(reading)}
-
-        def send() -> None:
-            # `communicate` writes 512 bytes at a time.
+        def send() -> None:  # `communicate` writes 512 bytes at a time
+            asked = {"name": name, "memory": memory, "seconds": seconds, "reading": asdict(reading)}
             with contextlib.suppress(OSError), pipe_in:
                 pipe_in.writelines((json.dumps(asked).encode() + b"\n", data))
 
-        threading.Thread(target=send, daemon=True).start()
+        for work in (watch, send):
+            threading.Thread(target=work, daemon=True).start()
         try:
             return _received(pipe_out.read())
-        except (EOFError, OSError, ValueError) as error:
-            if isinstance(error, DataError):
-                raise
+        except DataError:
+            raise
+        except (EOFError, OSError, ValueError):
             why = "took too long" if late == [True] else "is damaged, or too much for this program"
             raise DataError(
                 f"{shown} {why}: it may take {memory >> 20:,} MB of memory and {seconds:g} seconds, the limits for one "
@@ -126,32 +117,19 @@ def _tuples(value: Any) -> Any:  # noqa: ANN401 - what JSON holds
 def _received(answer: bytes) -> Table:
     """Return what `_sent` wrote; raise the DataError that came in its place, ValueError if the answer ends early."""
     at = answer.index(b"\n") + 1
-    facts = json.loads(answer[:at])
+    facts = json.loads(answer[:at], object_hook=lambda one: {name: _tuples(value) for name, value in one.items()})
     if "message" in facts:
         raise DataError(facts["message"])
     columns: list[Column] = []
-    for fields in facts.pop("columns"):
-        written = fields.pop("written")
-        values = np.frombuffer(answer, fields.pop("values"), facts["n_rows"], at)
+    for fields in facts["columns"]:
+        values = np.frombuffer(answer, fields["values"], facts["n_rows"], at)
         at += values.nbytes + -values.nbytes % 8
-        column = Column(values=values, **{name: _tuples(value) for name, value in fields.items()})
-        if written:
+        column = Column(**{**fields, "values": values, "written": None})
+        if fields["written"]:
             columns[-1] = replace(columns[-1], written=column)
         else:
             columns.append(column)
-    facts["choices"] = {name: _tuples(value) for name, value in facts["choices"].items()}
-    return Table(columns=tuple(columns), **{name: _tuples(value) for name, value in facts.items()})
-
-
-def _limit(memory: int, seconds: float) -> None:
-    """Limit addresses and processor time where the system can, should nobody watch any more."""
-    with contextlib.suppress(ImportError, OSError, ValueError):  # Windows; or a lower limit stands already
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds + 5),) * 2)
-        # Memory in use is watched from outside: what is set aside but never touched costs nothing.
-        resource.setrlimit(resource.RLIMIT_AS, (memory + _ADDRESSES,) * 2)
+    return Table(**{**facts, "columns": tuple(columns)})
 
 
 class _WithoutPandas:
@@ -168,8 +146,17 @@ def main() -> None:
     answer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not get into the answer
     sys.meta_path.insert(0, _WithoutPandas)
+    from imrc.tables.read import read_bytes
+
     asked = json.loads(sys.stdin.buffer.readline())
-    _limit(asked["memory"], asked["seconds"])
+    # Should nobody watch any more, addresses and processor time are limited where the system can do so. Memory in use
+    # is watched from outside: what is set aside but never touched costs nothing.
+    with contextlib.suppress(ImportError, OSError, ValueError):  # Windows; or a lower limit stands already
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (int(asked["seconds"] + 5),) * 2)
+        resource.setrlimit(resource.RLIMIT_AS, (asked["memory"] + _ADDRESSES,) * 2)
     try:
         answer.writelines(_sent(read_bytes(sys.stdin.buffer.read(), asked["name"], Reading(**asked["reading"]))))
     except DataError as error:

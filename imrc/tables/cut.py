@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from imrc._checks import DataError, check_choice, check_int, check_real
 from imrc._types import Floats, Ints
-from imrc.tables.cells import DAY, MAX_LISTED, Column, Flags, Period, date_in_words, plain_number
-from imrc.tables.read import MAX_CELLS, Table
 from imrc.tables.recipe import Recipe, recipe_of
+from imrc.tables.table import DAY, MAX_CELLS, MAX_LISTED, Column, Flags, Period, Table, date_in_words, plain_number
 from imrc.tasks import LEAST_FREQUENT, MAX_TASKS, ColumnKind, Task, TaskSequence
 
 if TYPE_CHECKING:
@@ -302,7 +301,7 @@ def _above(column: Column, threshold: float | str) -> Column:
         limit = float(values[present & (values < limit)].max(initial=-np.inf))
     codes = np.where(present, np.where(values > limit, 0, 1), -1).astype(np.int32)
     names = (f"above {plain_number(limit)}", f"at most {plain_number(limit)}")
-    return Column(column.name, "category", codes, names, len(np.unique(codes[present])), column.missing)
+    return Column(column.name, "category", codes, names)
 
 
 def _as_words(column: Column) -> Column:
@@ -387,7 +386,7 @@ def periods_of(seconds: Floats, period: Period) -> tuple[Ints, list[str]]:
 def possible_periods(column: Column) -> dict[Period, int]:
     """Return the periods a column of dates can be cut into, from short to long, with the number of tasks each gives.
 
-    >>> possible_periods(Column("when", "date", np.arange(400) * 86400.0, distinct=400))
+    >>> possible_periods(Column("when", "date", np.arange(400) * 86400.0))
     {'value': 400, 'day': 400, 'week': 58, 'month': 14, 'quarter': 5, 'year': 2}
     """
     seconds = column.values[column.present]
@@ -398,7 +397,7 @@ def possible_periods(column: Column) -> dict[Period, int]:
 def suggested_period(column: Column) -> Period:
     """Return months, or what is longer if a month has few rows, shorter if it has many; two tasks or more.
 
-    >>> suggested_period(Column("when", "date", np.arange(400) * 86400.0, distinct=400))
+    >>> suggested_period(Column("when", "date", np.arange(400) * 86400.0))
     'month'
     """
     rows, counts = int(column.present.sum()), possible_periods(column)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from imrc._checks import DataError
-from imrc.tables.cells import clean_name
+from imrc.tables.table import clean_name
 
 _CHUNK = 1 << 20
 _MAX_DIRECTORY = 4 << 20

@@ -6,99 +6,44 @@ import codecs
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
 
 from imrc._checks import DataError
 from imrc._types import Ints
-from imrc.tables.cells import (
-    MISSING,
+from imrc.tables.cells import is_missing, is_readable, looks_like_values, understand
+from imrc.tables.packed import OTHER, kind_of, unwrap
+from imrc.tables.table import (
+    MAX_COLUMNS,
+    MAX_UNPACKED_BYTES,
     Column,
     Reading,
+    Table,
+    check_size,
     clean_name,
-    is_readable,
-    looks_like_value,
     plain_number,
-    understand,
     unique_names,
 )
-from imrc.tables.packed import OTHER, kind_of, unwrap
 from imrc.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
-MAX_FILE_BYTES = 64 << 20
-MAX_UNPACKED_BYTES = 256 << 20
-MAX_ROWS = 2_000_000
-MAX_COLUMNS = 5000
-MAX_CELLS = 25_000_000
-LIMITS_IN_WORDS = (
-    f"At most {MAX_FILE_BYTES >> 20} MB ({MAX_UNPACKED_BYTES >> 20} MB unpacked), {MAX_ROWS:,} rows, "
-    f"{MAX_COLUMNS:,} columns and {MAX_CELLS // 10**6} million cells."
-)
 PREVIEW_ROWS = 20
 _CHUNK = 1 << 24
 _MOST_NAMED = 100_000
-_MOST_LEFT_OUT = 1000
 _MOST_EXACT = 10**15
 _TOTAL = r"(?i)^(grand |sub)?(total|totals|sum|gesamt|summe|gesamtsumme)\b:?$"
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
-    """The user's own table, with the content of its columns determined.
-
-    `format` is, for example, "CSV, cells separated by semicolons, UTF-8"; `notes` say what was decided while reading,
-    `preview` holds the first rows as the file has them, safe to show; `choices` are the readings of the file: for
-    each option of `Reading` that makes a difference the value taken, then the others.
-    """
-
-    name: str
-    columns: tuple[Column, ...]
-    n_rows: int
-    format: str
-    notes: tuple[str, ...] = ()
-    preview: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
-    sha256: str = ""
-    choices: dict[str, tuple[Any, ...]] = field(default_factory=dict)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return tuple(column.name for column in self.columns)
-
-    def column(self, which: str | int) -> Column:
-        """Return a column by name or position; DataError lists the names.
-
-        A text that is no name but a whole number counts from 1, as people do; with a minus, from the end.
-        """
-        if isinstance(which, int | np.integer) and not isinstance(which, bool):
-            if -len(self.columns) <= which < len(self.columns):
-                return self.columns[int(which)]
-            raise DataError(f"There is no column number {which}; the table has {len(self.columns)} columns.")
-        for column in self.columns:
-            if column.name in (which, clean_name(which)):
-                return column
-        if re.fullmatch(r"-?[1-9]\d{0,5}", str(which)) and abs(place := int(which)) <= len(self.columns):
-            return self.columns[place - 1 if place > 0 else place]
-        raise DataError(
-            f"There is no column {str(which)[:60]!r}. The table has {len(self.columns):,}: "
-            f"{listed([repr(name) for name in self.names], 60)}. A number from 1 to {len(self.columns):,} names one by "
-            "its place."
-        )
-
-    def as_read(self) -> tuple[tuple[str, ...], ...]:
-        """Return the first rows as they were understood, "" where a cell counts as missing."""
-        return tuple(zip(*(column.words(len(self.preview)).tolist() for column in self.columns), strict=True))
-
-
 @dataclass
 class _Raw:
-    """Names and cells (arrays of pyarrow) before they are understood."""
+    """Names and cells (arrays of pyarrow) before they are understood; `rows` are those left, None for all."""
 
     names: list[str]
     cells: list[Any]
@@ -110,14 +55,6 @@ class _Raw:
     rows: Ints | None = None
 
 
-def check_size(rows: int, columns: int) -> None:
-    """Raise DataError for a table that is larger than the limits."""
-    if columns > MAX_COLUMNS:
-        raise DataError(f"The table has {columns:,} columns. {LIMITS_IN_WORDS}")
-    if rows > MAX_ROWS or rows * columns > MAX_CELLS:
-        raise DataError(f"The table has {rows:,} rows and {columns:,} columns. {LIMITS_IN_WORDS} Keep fewer of them.")
-
-
 # Text
 
 
@@ -127,26 +64,26 @@ def decode(data: bytes) -> tuple[bytes, str, list[str]]:
     >>> decode("a;b".encode("utf-16"))
     (b'a;b', 'UTF-16', [])
     """
-    head, encoding, notes = data[:4096], "UTF-8", []
+    head, encoding, notes = data[:4096], "UTF-8", list[str]()
     wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    try:
-        if wide or head.count(0) > len(head) // 4:  # every other byte of Latin text in UTF-16 is zero
-            order, encoding = "le" if head[1::2].count(0) > head[::2].count(0) else "be", "UTF-16"
+    if wide or head.count(0) > len(head) // 4:  # every other byte of Latin text in UTF-16 is zero
+        order, encoding = "le" if head[1::2].count(0) > head[::2].count(0) else "be", "UTF-16"
+        try:
             data = data.decode("utf-16" if wide else f"utf-16-{order}").encode()
-        data = data.removeprefix(codecs.BOM_UTF8)
-        data.decode()
-    except UnicodeError as error:
-        start = getattr(error, "start", 0)
-        if encoding == "UTF-16":
+        except UnicodeError as error:
             raise DataError(
-                f"The file is written in UTF-16 but a byte near number {start + 1:,} does not fit. Save it again as "
-                "UTF-8."
+                f"The file is written in UTF-16 but a byte near number {getattr(error, 'start', 0) + 1:,} does not "
+                "fit. Save it again as UTF-8."
             ) from None
+    data = data.removeprefix(codecs.BOM_UTF8)
+    try:
+        data.isascii() or data.decode()
+    except UnicodeDecodeError as error:
         text = data.decode(errors="replace")
         bad, letters = text.count("\ufffd"), len(text) - len(text.encode("ascii", "ignore"))
         if 2 * bad <= letters:  # more letters that are UTF-8 are no accident
+            line = data.count(b"\n" if b"\n" in data else b"\r", 0, error.start) + 1
             data = data.decode(errors="backslashreplace").encode()
-            line = data.count(b"\n" if b"\n" in data else b"\r", 0, start) + 1
             notes.append(
                 f"The file is UTF-8, but {bad:,} bytes are not, the first in line {line:,} of it; they are shown by "
                 "their numbers. Correct them, or save the file again as UTF-8."
@@ -154,10 +91,9 @@ def decode(data: bytes) -> tuple[bytes, str, list[str]]:
         else:
             data, encoding = data.decode("cp1252", "backslashreplace").encode(), "Windows-1252"
             word = re.search(r"[^\W\d_]*[^\x00-\x7f][^\W\d_]*", data[: 1 << 18].decode(errors="ignore"))
-            example = f", for example {word[0][:30]!r}" if word else ""
             notes.append(
                 "The file is not UTF-8 and does not declare its text encoding; it was read as Windows-1252"
-                f"{example}. If they look wrong, save it again as UTF-8."
+                f"{f', for example {word[0][:30]!r}' if word else ''}. If they look wrong, save it again as UTF-8."
             )
     if b"\0" in data:
         raise DataError(OTHER)
@@ -185,38 +121,42 @@ def sniff_delimiter(data: bytes, preferred: str = "") -> str:
     return best if score(best) > 0 else ""
 
 
-def _parsed(data: bytes, delimiter: str, quote: str, threads: bool = True) -> tuple[pa.Table, list[Any]]:
+def _parsed(
+    data: bytes, delimiter: str, quote: str, *, block: int = 1 << 20, threads: bool = True
+) -> tuple[pa.Table, list[Any]]:
     """Return a table of strings, and the rows that do not have as many cells as the first."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
     bad: list[Any] = []
 
     def invalid(row: Any) -> str:  # noqa: ANN401 - pyarrow's row object
         bad.append(row)
         return "skip" if len(bad) < _MOST_NAMED else "error"
 
+    quoted, table = bool(quote) and quote.encode() in data, None  # without, lines are found by several threads
     try:
-        table = arrow_csv.read_csv(
+        table = pa.csv.read_csv(
             pa.BufferReader(data),
-            # A row must fit into two pieces.
-            arrow_csv.ReadOptions(use_threads=threads, block_size=_CHUNK, autogenerate_column_names=True),
-            arrow_csv.ParseOptions(
-                delimiter=delimiter, quote_char=quote or False, newlines_in_values=True, invalid_row_handler=invalid
+            pa.csv.ReadOptions(use_threads=threads, block_size=block, autogenerate_column_names=True),
+            pa.csv.ParseOptions(
+                delimiter=delimiter,
+                quote_char=quoted and quote,
+                newlines_in_values=quoted,
+                invalid_row_handler=invalid,
             ),
-            arrow_csv.ConvertOptions(
+            pa.csv.ConvertOptions(
+                check_utf8=False,
                 column_types={f"f{j}": pa.string() for j in range(MAX_COLUMNS)},
                 strings_can_be_null=False,
-                check_utf8=False,
             ),
         )
     except pa.ArrowInvalid as error:
-        why, table = str(error).splitlines()[0][:150], None
+        why = str(error).splitlines()[0][:150]
+        if "straddling" in why and block < _CHUNK:  # a row must fit into two blocks
+            return _parsed(data, delimiter, quote, block=_CHUNK)
         if not bad:
             mark = "A row is longer than 16 MB. Look for a quotation mark that is not closed"
             raise DataError(f"The table cannot be read: {mark if 'straddling' in why else why}.") from None
     # Rows that do not fit have numbers in one thread only.
-    return _parsed(data, delimiter, quote, threads=False) if bad and threads else (table, bad)
+    return _parsed(data, delimiter, quote, block=block, threads=False) if bad and threads else (table, bad)
 
 
 def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lines: int = 1) -> tuple[list[Any], int]:
@@ -226,7 +166,7 @@ def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lin
     empty for none), doubled inside them. Row numbers in messages do not count the first `header_lines`.
     """
     data = data if data.endswith((b"\n", b"\r")) else data + b"\n"
-    line = re.split(rb"[\r\n]", data[:_CHUNK].lstrip(b"\r\n"), maxsplit=1)[0]
+    line = re.split(rb"[\r\n]", data[: 1 << 20].lstrip(b"\r\n"), maxsplit=1)[0]
     if line.count(delimiter.encode()) > MAX_COLUMNS:
         raise DataError(f"The first line of the file has more than {MAX_COLUMNS:,} cells; that is too many.")
     (table, bad), mended = _parsed(data, delimiter, quote), 0
@@ -247,104 +187,130 @@ def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lin
             f"{f' and {more}' if len(bad) > 3 else ''}. Every row needs the same number of cells (rows are counted "
             "below the header). Look for a missing or extra separator, or for a quotation mark that is not closed."
         )
-    if quote and data.count(quote.encode()) % 2 and any("\n" in str(c[-1]) for c in table.columns if len(c)):
+    marks = data.count(quote.encode()) if quote and quote.encode() in data else 0
+    if marks % 2 and any("\n" in str(c[-1]) for c in table.columns if len(c)):
         raise DataError(
             f"A quotation mark in row {table.num_rows - header_lines:,} is not closed before the file ends."
         )
     check_size(table.num_rows - header_lines, table.num_columns)
-    return [column.combine_chunks() for column in table.columns], mended
+    return table.columns, mended
 
 
-def _first_row_is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> tuple[bool, bool]:
-    """Return whether a first row is data, and whether it could be taken either way.
+# Names, and rows that are none
 
-    It is if each of its cells fits the column below: a number, date or mark for missing where these are, a word that
-    also occurs below in a column of words.
-    """
-    others = [row for row in zip(*below, strict=True) if list(row) != list(first)]
-    if not others:
-        return all(map(looks_like_value, first)), False
-    values, fits, words = 0, True, 0
-    for cell, column in zip(first, zip(*others, strict=True), strict=True):
-        there = [other for other in column if other.lower() not in MISSING]
-        is_value = looks_like_value(cell) or (cell != "" and cell.lower() in MISSING)
-        values += is_value
-        if is_value or cell == "" or sum(map(looks_like_value, there)) > 0.8 * len(there):
-            fits &= is_value or cell == ""
-        elif cell not in there:
-            different = len(set(there))
-            fits &= different > 0.5 * len(there) and different > 5  # a name or an identifier, new in every row
-            words += 1
-    return fits and (values > 0 or words == 0), values > 0
+
+@dataclass
+class _Top:
+    """The first rows, a list of cells for each column: what they say, which look like values, which are missing."""
+
+    cells: Any
+    value: Any
+    missing: Any
+
+    @classmethod
+    def of(cls, columns: list[pa.Array]) -> _Top:
+        most = 2 + min(200, 200_000 // len(columns))
+        flat = pc.utf8_trim_whitespace(pa.concat_arrays([column.slice(0, most).combine_chunks() for column in columns]))
+        cells = np.array([*flat.to_pylist(), None], dtype=object)[:-1]
+        return cls(*(part.reshape(len(columns), -1) for part in (cells, looks_like_values(flat), is_missing(flat))))
+
+    def is_data(self) -> tuple[bool, bool]:
+        """Return whether the first row is data, and whether it could be taken either way.
+
+        It is if each of its cells fits the column below: a number, date or mark for missing where these are, a word
+        that also occurs below in a column of words.
+        """
+        first, below = self.cells[:, 0], self.cells[:, 1:]
+        other = (below != first[:, None]).any(axis=0)
+        if not other.any():
+            return bool(self.value[:, 0].all()), False
+        there = ~self.missing[:, 1:] & other
+        is_value = self.value[:, 0] | (self.missing[:, 0] & (first != ""))
+        figures = (self.value[:, 1:] & there).sum(axis=1) > 0.8 * there.sum(axis=1)
+        data, words = True, 0
+        for j in range(len(first)):
+            if is_value[j] or first[j] == "" or figures[j]:
+                data &= is_value[j] or first[j] == ""
+            elif first[j] not in (cells := below[j, there[j]]):
+                different, words = len(set(cells)), words + 1
+                data &= different > 0.5 * len(cells) and different > 5  # a name or an identifier, new in every row
+        return bool(data and (is_value.any() or not words)), bool(is_value.any())
+
+
+def _unquoted(cell: str) -> str:
+    return re.sub(r"""^(["'])(.*)\1$""", r"\2", cell)
 
 
 def _headed(raw: _Raw, reading: Reading) -> _Raw:
     """Take the names of columns from the first row unless it is data, and leave out rows that are none; note it."""
-    first = [re.sub(r"""^(["'])(.*)\1$""", r"\2", str(column[0]).strip()) for column in raw.cells]
-    most = 1 + min(200, 200_000 // len(raw.cells))
-    below = [[cell.strip() for cell in column.slice(1, most).to_pylist()] for column in raw.cells]
-    data, unsure = _first_row_is_data(first, below)
+    top = _Top.of(raw.cells)
+    first, values = list(map(_unquoted, top.cells[:, 0])), top.value[:, 0]
+    data, unsure = top.is_data()
     if reading.header is not None:
         data = not reading.header
     elif data:
-        kind = "numbers only" if all(map(looks_like_value, first)) else "values like those below"
+        kind = "numbers only" if values.all() else "values like those below"
         raw.notes.append(
             f"The first row holds {kind}, so it is read as data; header=True takes names of columns from it."
         )
     elif unsure:
-        seen = listed([repr(clean_name(cell)) for cell in first if looks_like_value(cell)], 3)
+        seen = listed([repr(clean_name(cell)) for cell, value in zip(first, values, strict=True) if value], 3)
         raw.notes.append(f"Names of columns were taken from the first row, also {seen}; header=False reads it as data.")
     if unsure or data or reading.header is not None:
         raw.choices["header"] = (not data, data)
     raw.names = [f"column {j + 1}" for j in range(len(first))] if data else first
     if not data:
-        top, raw.cells = str(raw.cells[0][0]), [column.slice(1) for column in raw.cells]
+        names, raw.cells = [column[0] for column in raw.cells], [column.slice(1) for column in raw.cells]
         if len(raw.cells[0]) >= 3 and len(first) > 1:
-            _leave_out(raw, first, top, below)
+            _leave_out(raw, names, top)
     return raw
 
 
-def _leave_out(raw: _Raw, first: list[str], top: str, below: list[list[str]]) -> None:
+def _leave_out(raw: _Raw, names: list[Any], top: _Top) -> None:
     """Leave out rows below the header that are none: the header again, units, comments, totals at the end."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    n_rows, gone = len(raw.cells[0]), list[int]()
 
-    n_rows = len(raw.cells[0])
-    gone = np.zeros(n_rows, dtype=bool)
-
-    def cells(row: int) -> list[str]:
-        return [str(column[row]).strip() for column in raw.cells]
-
-    def where(j: int, cell: str) -> list[int]:
-        found = pc.equal(raw.cells[j], cell).to_numpy(zero_copy_only=False)
-        return [int(row) for row in np.flatnonzero(found & ~gone)[:_MOST_LEFT_OUT]]
+    def alike(row: Sequence[Any], columns: list[pa.Array]) -> list[int]:
+        """Return the rows that hold these cells."""
+        found = np.ones(n_rows, dtype=bool)
+        for cell, column in zip(row, columns, strict=True):
+            found &= pc.equal(column, cell).to_numpy(zero_copy_only=False)
+            if not found.any():
+                break
+        return np.flatnonzero(found).tolist()
 
     def drop(rows: list[int], why: str) -> None:
-        if rows:
-            gone[rows] = True
+        if rows := [row for row in rows if row not in gone]:
+            gone.extend(rows)
             numbers = listed([f"{row + 1:,}" for row in rows], 3)
             raw.notes.append(f"{len(rows):,} row{'s' * (len(rows) > 1)} left out (row {numbers}): {why}.")
 
-    again = [row for row in where(0, top) if [re.sub("^[\"']|[\"']$", "", cell) for cell in cells(row)] == first]
-    drop(again, "the same as the first line, with the names of the columns")
-    numbers = [sum(map(looks_like_value, column)) > 0.8 * len(column) for column in below]
-    units = cells(0)
-    odd = [cell != "" and cell.lower() not in MISSING and not looks_like_value(cell) for cell in units]
-    unlike = [o if n else cell not in there[1:] for o, n, cell, there in zip(odd, numbers, units, below, strict=True)]
-    if not gone[0] and any(np.logical_and(odd, numbers)) and all(np.logical_or(unlike, np.equal(units, ""))):
-        named = listed([repr(clean_name(cell)) for cell in units if cell], 3)
-        drop([0], f"it looks like units or kinds of columns ({named})")
-    alone = [row for row in where(1, "") if any(found := cells(row)) and found[0] and not any(found[1:])]
-    alone = [row for row in alone if not looks_like_value(cells(row)[0])]
-    if alone and len(first) > 2 and len(alone) < 0.2 * n_rows:
-        drop(alone, f"only the first cell is filled ({clean_name(cells(alone[0])[0])!r})")
+    drop(alike(names, raw.cells), "the same as the first line, with the names of the columns")
+    figures, units = top.value[:, 1:].mean(axis=1) > 0.8, top.cells[:, 1]
+    odd = ~top.missing[:, 1] & ~top.value[:, 1]
+    unlike = [o if n else cell not in row[2:] for o, n, cell, row in zip(odd, figures, units, top.cells, strict=True)]
+    if (odd & figures).any() and (np.array(unlike) | (units == "")).all():
+        drop(
+            [0],
+            f"it looks like units or kinds of columns ({listed([repr(clean_name(one)) for one in units if one], 3)})",
+        )
+    if len(names) > 2:
+        alone = alike([""] * (len(names) - 1), raw.cells[1:])
+        cells = raw.cells[0].take(pa.array(alone, pa.int64()))
+        alone = [
+            row
+            for row, cell, value in zip(alone, cells, looks_like_values(cells), strict=True)
+            if cell.as_py().strip() and not value
+        ]
+        if alone and len(alone) < 0.2 * n_rows:
+            drop(alone, f"only the first cell is filled ({clean_name(raw.cells[0][alone[0]])!r})")
     for row in range(n_rows - 1, max(n_rows - 4, 0), -1):
-        totals = [(j, cell) for j, cell in enumerate(cells(row)) if re.match(_TOTAL, cell)]
-        if not gone[row] and any(len(where(j, cell)) == 1 for j, cell in totals):
+        totals = [column for column in raw.cells if re.match(_TOTAL, str(column[row]).strip())]
+        if any(len(alike([column[row]], [column])) == 1 for column in totals):
             drop([row], "a total")
-    if gone.any():
-        raw.rows = np.flatnonzero(~gone)
-        raw.cells = [column.filter(pa.array(~gone)) for column in raw.cells]
+    if gone:
+        raw.rows = np.delete(np.arange(n_rows), gone)
+        raw.cells = [column.take(pa.array(raw.rows)) for column in raw.cells]
 
 
 def _read_text(data: bytes, name: str, reading: Reading) -> _Raw:
@@ -367,8 +333,9 @@ def _read_text(data: bytes, name: str, reading: Reading) -> _Raw:
                 "are separated by commas, semicolons or tabs. If this is another kind of file, save it as CSV."
             )
         columns, mended = parse_delimited(utf8, delimiter)
-        shown = {"\t": "TSV, cells separated by tabs", ",": "CSV, cells separated by commas"}
-        kind = shown.get(delimiter, "CSV, cells separated by semicolons")
+        kind = {"\t": "TSV, cells separated by tabs", ",": "CSV, cells separated by commas"}.get(
+            delimiter, "CSV, cells separated by semicolons"
+        )
         raw = _headed(_Raw([], columns, f"{kind}, {encoding}", notes, mark="." if delimiter == "," else ""), reading)
     if mended:
         raw.notes.append(f"{mended:,} rows ended in one separator too many; it was removed.")
@@ -429,15 +396,16 @@ def _read_workbook(data: bytes, reading: Reading) -> _Raw:
         book = CalamineWorkbook.from_filelike(io.BytesIO(data))
         sheets = [sheet for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
         hidden = [sheet.name for sheet in sheets if sheet.visible != SheetVisibleEnum.Visible]
-        places = {str(number): sheet.name for number, sheet in enumerate(sheets, start=1)}
         names = sorted((sheet.name for sheet in sheets), key=hidden.__contains__)
-        asked = None if reading.sheet is None else str(reading.sheet)
-        asked = asked if asked in names else places.get(asked or "", asked)
-        if asked is not None and asked not in names:
+        known = {
+            **{str(number): sheet.name for number, sheet in enumerate(sheets, 1)},
+            **{name: name for name in names},
+        }
+        if reading.sheet is not None and str(reading.sheet) not in known:
             raise DataError(
                 f"The workbook has no sheet {reading.sheet!r}; it has {listed(list(map(repr, names)), 10)}."
             )
-        for name in names if asked is None else [asked]:
+        for name in names if reading.sheet is None else [known[str(reading.sheet)]]:
             sheet = book.get_sheet_by_name(name)
             check_size(sheet.height, sheet.width)
             if sheet.height > 1 and sheet.width > 1:
@@ -474,7 +442,15 @@ def _read_workbook(data: bytes, reading: Reading) -> _Raw:
 
 def _of_sheet(raw: _Raw, rows: list[list[Any]], reading: Reading) -> _Raw:
     """Turn the rows of a sheet into columns: of numbers where all cells are, otherwise of text."""
-    import pyarrow as pa
+
+    def in_words(value: Any) -> str:  # noqa: ANN401 - what a sheet holds
+        return (
+            plain_number(value)
+            if isinstance(value, float)
+            else str(value).lower()
+            if value in (True, False)
+            else str(value)
+        )
 
     counts = [sum(cell != "" for cell in row) for row in rows]
     above = next((place for place, count in enumerate(counts) if count > 1), 0)
@@ -484,39 +460,30 @@ def _of_sheet(raw: _Raw, rows: list[list[Any]], reading: Reading) -> _Raw:
     columns = [cells for cells in zip(*rows, strict=True) if any(cell != "" for cell in cells)]
     if not columns:
         raise DataError("No sheet of this Excel workbook has two columns and two rows.")
-    raw.cells = [pa.array(map(_in_words, cells), pa.string()) for cells in columns]
+    raw.cells = [pa.chunked_array([list(map(in_words, cells))], pa.string()) for cells in columns]
     raw = _headed(raw, reading)
     raw.mark = "."
     for j, (name, cells) in enumerate(zip(raw.names, columns, strict=True)):
         below = cells[len(cells) - len(raw.cells[j]) :] if raw.rows is None else [cells[row + 1] for row in raw.rows]
-        if all(cell == "" for cell in below):
+        there = [cell for cell in below if cell != ""]
+        if not there:
             raw.notes.append(
                 f"Column {clean_name(name)!r} has no values. If it holds formulas, open the file in Excel and save it "
                 "there: their values are saved with them."
             )
-        elif {type(cell) for cell in below if cell != ""} <= {int, float}:
+        elif set(map(type, there)) <= {int, float}:
             numbers = pa.array([None if cell == "" else float(cell) for cell in below], pa.float64())
-            whole = all(cell == "" or (cell == int(cell) and abs(cell) < _MOST_EXACT) for cell in below)
-            raw.cells[j] = numbers.cast(pa.int64()) if whole else numbers
-            if any(cell != "" and abs(cell) >= _MOST_EXACT for cell in below):
+            exact = all(abs(cell) < _MOST_EXACT for cell in there)
+            whole = exact and all(cell == int(cell) for cell in there)
+            raw.cells[j] = pa.chunked_array([numbers.cast(pa.int64()) if whole else numbers])
+            if not exact:
                 raw.notes.append(
                     f"Excel keeps 15 digits of a number: longer ones in {clean_name(name)!r} may be equal now."
                 )
     return raw
 
 
-def _in_words(value: Any) -> str:  # noqa: ANN401 - what a sheet holds
-    return (
-        plain_number(value)
-        if isinstance(value, float)
-        else str(value).lower()
-        if value is True or value is False
-        else str(value)
-    )
-
-
 def _read_parquet(data: bytes) -> _Raw:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
@@ -538,32 +505,24 @@ def _read_parquet(data: bytes) -> _Raw:
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
         raise DataError(f"The Parquet file is damaged or cut short ({str(error).splitlines()[0][:150]}).") from None
     # Columns that cannot be used keep their place: columns are also named by position.
-    return _Raw(list(schema.names), [table.column(n) if n in kept else None for n in schema.names], "Parquet")
+    cells = [table.column(name) if name in kept else None for name in schema.names]
+    return _Raw(list(schema.names), cells, "Parquet")
 
 
-def _read_frame(frame: pd.DataFrame) -> _Raw:
-    import pyarrow as pa
-
+def read_frame(frame: pd.DataFrame, name: str, reading: Reading) -> Table:
+    """Return the table in a data frame of pandas."""
     check_size(len(frame), frame.shape[1])
     cells: list[Any] = []
     for j in range(frame.shape[1]):
         column = frame.iloc[:, j]
         try:
-            cells.append(pa.Array.from_pandas(column))
+            found = pa.Array.from_pandas(column)
         except (pa.ArrowException, TypeError, ValueError):
-            cells.append(pa.array([None if value is None else str(value) for value in column], pa.string()))
-    return _Raw([str(name) for name in frame.columns], cells, "data frame")
-
-
-def _cell_text(cell: Any) -> str:  # noqa: ANN401 - a scalar of pyarrow
-    import pyarrow as pa
-
-    try:
-        value = cell.as_py()
-    except (LookupError, ValueError, OverflowError, OSError, pa.ArrowException):
-        # Dates Python has not, or an unknown time zone (an error of `zoneinfo` or of `pytz`).
-        return "…"
-    return "" if value is None else clean_name(str(value)[:200])
+            found = pa.array([None if value is None else str(value) for value in column], pa.string())
+        cells.append(pa.chunked_array(getattr(found, "chunks", [found])) if is_readable(found.type) else None)
+    return _understood(
+        _Raw([str(name) for name in frame.columns], cells, "data frame"), name or "table", reading, len(frame)
+    )
 
 
 def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
@@ -582,28 +541,35 @@ def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
     return _understood(raw, name, reading)
 
 
-def read_frame(frame: pd.DataFrame, name: str, reading: Reading) -> Table:
-    """Return the table in a data frame of pandas."""
-    return _understood(_read_frame(frame), name or "table", reading)
+def _first_cells(cells: pa.Array | None, shown: int) -> list[str]:
+    """Return the first cells as the file has them, safe to show."""
+    if cells is None:
+        return ["…"] * shown
+    texts = []
+    for cell in cells.slice(0, shown):
+        try:
+            value = cell.as_py()
+        except (LookupError, ValueError, OverflowError, OSError, pa.ArrowException):
+            value = "…"  # dates Python has not, or an unknown time zone
+        texts.append("" if value is None else clean_name(str(value)[:200]))
+    return texts
 
 
-def _understood(raw: _Raw, title: str, reading: Reading) -> Table:
-    n_rows = next((len(cells) for cells in raw.cells if cells is not None), 0)
+def _understood(raw: _Raw, title: str, reading: Reading, n_rows: int = 0) -> Table:
+    n_rows = n_rows or next((len(cells) for cells in raw.cells if cells is not None), 0)
     if not n_rows:
         raise DataError("The table has names of columns but no rows." if raw.cells else "The table has no columns.")
     names, renamed = unique_names(raw.names)
-    shown = min(PREVIEW_ROWS, n_rows)
-    texts = [["…"] * shown if c is None else [_cell_text(cell) for cell in c.slice(0, shown)] for c in raw.cells]
-    columns: list[Column] = []
+    preview = zip(*(_first_cells(cells, min(PREVIEW_ROWS, n_rows)) for cells in raw.cells), strict=True)
 
     def read(j: int, mark: str) -> Column:
-        cells = raw.cells[j].combine_chunks() if hasattr(raw.cells[j], "combine_chunks") else raw.cells[j]
-        column = None if cells is None else understand(names[j], cells, reading, mark, marked=raw.marked, rows=raw.rows)
-        if column is None:
+        if raw.cells[j] is None:
             note = "holds lists or other nested values, or bytes, and is left out"
-            return Column(names[j], "empty", np.full(n_rows, np.nan), missing=n_rows, notes=(note,))
-        return column
+            return Column(names[j], "empty", np.full(n_rows, np.nan), notes=(note,))
+        return understand(names[j], raw.cells[j], reading, mark, marked=raw.marked, rows=raw.rows)
 
+    table = Table("", (), n_rows, raw.format, preview=tuple(preview))
+    columns: list[Column] = []
     for j in range(len(names)):
         columns.append(read(j, raw.mark))
         if "decimal" not in columns[j].choices:
@@ -625,5 +591,4 @@ def _understood(raw: _Raw, title: str, reading: Reading) -> Table:
     stem = re.sub(r"(\.(csv|tsv|txt|tab|dat|arff|parquet|xlsx?|xlsm|gz|zip))+$", "", title, flags=re.IGNORECASE)
     # The name stands in texts with markup: no marks, no address of a web page.
     stem = re.sub(r"[^\w .-]+", " ", clean_name(stem)).replace("www.", "www ").strip(" ._") or "table"
-    preview = tuple(zip(*texts, strict=True))
-    return Table(stem, tuple(columns), n_rows, raw.format, tuple(notes), preview, choices=raw.choices)
+    return replace(table, name=stem, columns=tuple(columns), notes=tuple(notes), choices=raw.choices)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from imrc._checks import DataError
 from imrc._types import Floats
-from imrc.tables.cells import DAY, Column, plain_number, unique_names
-from imrc.tables.read import Table
+from imrc.tables.table import DAY, Column, Table, plain_number, unique_names
 from imrc.tasks import TaskSequence
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imrc.tables.cells import Column, Period
 from imrc.tables.cut import MAX_CLASSES, suggested_period
-from imrc.tables.read import Table
+from imrc.tables.table import Column, Period, Table
 from imrc.tasks import MAX_TASKS
 
 _LABEL_WORDS = (

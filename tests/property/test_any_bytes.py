@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from imrc.datasets import DataError, cut_table, suggest
 from imrc.datasets._arrays import read_idx, read_mat, read_npz
 from imrc.features import make
-from imrc.tables.cells import Reading, clean_name, unique_names
 from imrc.tables.read import read_bytes
+from imrc.tables.table import Reading, clean_name, unique_names
 
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 CELL = st.one_of(

@@ -13,8 +13,8 @@ import imrc
 from imrc.cli import main
 from imrc.datasets import DataError, cut_table, open_table, read_table, suggest
 from imrc.features import Representation, make, output_names
-from imrc.tables.cells import Reading
 from imrc.tables.read import read_bytes
+from imrc.tables.table import Reading
 from tests.unit.nasty_files import CASES, FRAME, HTML, Bomb, Case, table
 
 TECHNICAL = re.compile(

@@ -1,0 +1,214 @@
+"""What a file becomes: a `Table` of `Column`s, and words that are safe to show."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc._checks import DataError
+from imrc.wording import listed
+
+Flags = NDArray[np.bool_]
+Period = Literal["value", "day", "week", "month", "quarter", "year"]
+
+MAX_FILE_BYTES = 64 << 20
+MAX_UNPACKED_BYTES = 256 << 20
+MAX_ROWS = 2_000_000
+MAX_COLUMNS = 5000
+MAX_CELLS = 25_000_000
+LIMITS_IN_WORDS = (
+    f"At most {MAX_FILE_BYTES >> 20} MB ({MAX_UNPACKED_BYTES >> 20} MB unpacked), {MAX_ROWS:,} rows, "
+    f"{MAX_COLUMNS:,} columns and {MAX_CELLS // 10**6} million cells."
+)
+MAX_NAME = 60
+MAX_LISTED = 5000
+"""Most words listed in `Column.categories`."""
+DAY = 86_400
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is read where it can be read in two ways; None: as it looks, which is noted.
+
+    `dayfirst`: 1/2/2020 is the 1st of February; `decimal`: "." or ","; `header`: the first row holds names; `sheet` of
+    a workbook, by name or number from 1; `columns`: what a `Recipe` says of each column.
+    """
+
+    dayfirst: bool | None = None
+    decimal: str | None = None
+    header: bool | None = None
+    sheet: str | int | None = None
+    columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column of a table, its cells understood.
+
+    `values` are numbers (NaN missing), codes of `categories` (-1 missing) or seconds since 1970 (NaN missing).
+    `categories` are safe to show, sorted, the first `MAX_LISTED` only. `period` is "value", or for dates that stand for
+    more than a moment "week", "month", "quarter". `decimal` and `dayfirst` say how cells were read, `choices` which of
+    them could be read in another way. `written` holds the cells as words, where different ones are the same number.
+    """
+
+    name: str
+    kind: Literal["number", "category", "date", "empty"]
+    values: NDArray[Any]
+    categories: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    period: Period = "value"
+    decimal: str = ""
+    dayfirst: bool | None = None
+    choices: tuple[str, ...] = ()
+    written: Column | None = None
+
+    @property
+    def present(self) -> Flags:
+        """Which rows have a value."""
+        return np.asarray(self.values >= 0 if self.kind == "category" else ~np.isnan(self.values))
+
+    @cached_property
+    def distinct(self) -> int:
+        """How many different values there are."""
+        return len(np.unique(self.values[self.present]))
+
+    @cached_property
+    def missing(self) -> int:
+        """How many cells have no value."""
+        return int((~self.present).sum())
+
+    def words(self, most: int | None = None) -> NDArray[Any]:
+        """Return the cells as text, the first ones or all: "" where there is none, "…" for words not listed."""
+        values, there = self.values[:most], self.present[:most]
+        shown = np.full(len(values), "", dtype=object)
+        different, place = np.unique(values[there], return_inverse=True)
+        shown[there] = np.array([self.in_words(value) for value in different], dtype=object)[place]
+        return shown
+
+    def in_words(self, value: float) -> str:
+        """Return a value of this column as text."""
+        if self.kind == "category":
+            return self.categories[int(value)] if value < len(self.categories) else "…"
+        return date_in_words(value) if self.kind == "date" else plain_number(value)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The user's own table, with the content of its columns determined.
+
+    `format` is, for example, "CSV, cells separated by semicolons, UTF-8"; `notes` say what was decided while reading,
+    `preview` holds the first rows as the file has them, safe to show; `choices` are the readings of the file: for
+    each option of `Reading` that makes a difference the value taken, then the others.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    n_rows: int
+    format: str
+    notes: tuple[str, ...] = ()
+    preview: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+    sha256: str = ""
+    choices: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    def column(self, which: str | int) -> Column:
+        """Return a column by name or position; DataError lists the names.
+
+        A text that is no name but a whole number counts from 1, as people do; with a minus, from the end.
+        """
+        place = int(which) if isinstance(which, int | np.integer) and not isinstance(which, bool) else None
+        for column in self.columns if place is None else ():
+            if column.name in (which, clean_name(which)):
+                return column
+        if place is None and re.fullmatch(r"-?[1-9]\d{0,5}", str(which)):
+            place = int(which) - (int(which) > 0)
+        if place is not None and -len(self.columns) <= place < len(self.columns):
+            return self.columns[place]
+        raise DataError(
+            f"There is no column {repr(which[:60]) if isinstance(which, str) else f'number {which}'}. The table has "
+            f"{len(self.columns):,}: {listed([repr(name) for name in self.names], 60)}. A number from 1 to "
+            f"{len(self.columns):,} names one by its place."
+        )
+
+    def as_read(self) -> tuple[tuple[str, ...], ...]:
+        """Return the first rows as they were understood, "" where a cell counts as missing."""
+        return tuple(zip(*(column.words(len(self.preview)).tolist() for column in self.columns), strict=True))
+
+
+def check_size(rows: int, columns: int) -> None:
+    """Raise DataError for a table that is larger than the limits."""
+    if columns > MAX_COLUMNS or rows > MAX_ROWS or rows * columns > MAX_CELLS:
+        raise DataError(f"The table has {rows:,} rows and {columns:,} columns. {LIMITS_IN_WORDS} Keep fewer of them.")
+
+
+def clean_name(text: object) -> str:
+    r"""Return a name that is safe to show anywhere: no markup, no formula, no control characters, not too long.
+
+    >>> clean_name("<img src=x>"), clean_name("=1+1"), clean_name("a\nb")
+    ('‹img src=x›', "'=1+1", 'a b')
+    """
+    # Text is cut first: normalising a cell of many megabytes would take long.
+    short = unicodedata.normalize("NFC", str(text)[: 4 * MAX_NAME])
+    short = "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in short)
+    # Invisible characters that turn the direction of text or join letters serve only to deceive here.
+    short = "".join(c for c in short if unicodedata.category(c) not in ("Cf", "Cs", "Co"))
+    short = re.sub(r"\s+", " ", short).strip()
+    short = short.translate(str.maketrans("<>[]`$&", "‹›()'＄＆"))
+    if short and short[0] in "=+-@" and not re.match(r"^[+-]?(\d+\.?\d*|\.\d+)", short):
+        short = "'" + short  # a spreadsheet would run it as a formula
+    return short if len(short) <= MAX_NAME else short[: MAX_NAME - 1] + "…"
+
+
+def unique_names(names: Iterable[object], prefix: str = "column") -> tuple[list[str], list[str]]:
+    """Return safe, distinct names, and a note for each that had to be changed to be distinct.
+
+    >>> unique_names(["a", "a", ""])[0]
+    ['a', 'a (2)', 'column 3']
+    """
+    result: dict[str, None] = {}
+    notes: list[str] = []
+    counts: dict[str, int] = {}
+    for position, raw in enumerate(names, start=1):
+        name = base = clean_name(raw) or f"{prefix} {position}"
+        while name in result:
+            counts[base] = counts.get(base, 1) + 1
+            name = f"{base} ({counts[base]})"
+        if name != base:
+            notes.append(f"There are several columns called {base!r}; number {position} is called {name!r} here.")
+        result[name] = None
+    return list(result), notes
+
+
+def plain_number(value: float) -> str:
+    """Return a number with all its digits and no others.
+
+    >>> plain_number(1234567.0), plain_number(0.1), plain_number(1e300)
+    ('1234567', '0.1', '1e+300')
+    """
+    if 1e-5 <= abs(value) < 1e16 or value == 0:
+        return str(np.format_float_positional(value, trim="-"))
+    return repr(float(value))
+
+
+def date_in_words(seconds: float) -> str:
+    """Return a moment as text: the date, with the time if it is not midnight.
+
+    >>> date_in_words(0.0), date_in_words(3600.0)
+    ('1970-01-01', '1970-01-01 01:00')
+    """
+    whole = int(np.floor(seconds))
+    text = str(np.datetime64(whole, "s")).replace("T", " ")
+    if whole == seconds:
+        return text[:10] if whole % DAY == 0 else text[: 16 if whole % 60 == 0 else 19]
+    return text + f"{seconds - whole:.6f}".rstrip("0")[1:]
