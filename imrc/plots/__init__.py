@@ -57,7 +57,6 @@ from imrc.plots.tasks import (
     class_balance,
     image_strip,
     moving_clouds,
-    pictogram,
 )
 from imrc.plots.what_if import (
     blocks_chart,
@@ -77,5 +76,5 @@ __all__ = [
     "power_chart", "changed_panels", "changed_images", "watch_chart",
     "blocks_chart", "gains_chart", "without_chart", "budget_chart", "weights_chart", "reliability_chart",
     "printed_matrix", "ours_against_printed", "window_curves", "flow_diagram", "running_time_curves",
-    "image_strip", "moving_clouds", "class_balance", "pictogram",
+    "image_strip", "moving_clouds", "class_balance",
 ]  # fmt: skip

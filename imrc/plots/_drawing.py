@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import html
 import math
+import textwrap
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import plotly.io as pio
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from imrc._types import Floats
-from imrc.wording import RULES, SHORT_RULES, decimal
+from imrc.wording import decimal, with_spread
+
+Property: TypeAlias = Any  # What Plotly takes: numbers, names, arrays, descriptions.
 
 COLOURS = {
     "single": "#8A8F98",
@@ -35,8 +39,6 @@ All are seen on light and dark pages alike, at 3 : 1 or more on both where they 
 such as the truth, is drawn in the ink of the page (see the templates)."""
 
 DATA = "#0072B2"  #: What is measured on data and belongs to no rule.
-
-NAMES, SHORT_NAMES = RULES, SHORT_RULES
 
 DASHES = {"single": "dot", "forward": "dash", "forward_backward": "solid"}
 """Line styles repeat the colour code, for print and for colour-blind readers."""
@@ -60,6 +62,16 @@ INK = {"light": "#0A0F18", "dark": "#E8EBF0"}  #: Colour of texts on light and d
 PAPER = {"light": "#FFFFFF", "dark": "#020305"}  #: Colour of the pages (`.streamlit/config.toml`).
 
 FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
+
+
+def escaped(texts: Iterable[object]) -> list[str]:
+    """Return texts of data, such as names of tasks, as they are drawn and not read as markup."""
+    return [html.escape(str(text)) for text in texts]
+
+
+def short(text: str, most: int) -> str:
+    """Return a text of at most so many letters."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def rgba(colour: str, alpha: float) -> str:
@@ -173,9 +185,7 @@ def task_ticks(labels: Sequence[str], first: int = 1, ticks: int = 8) -> dict[st
     # Dates and short names only: others would cover each other.
     step = max(1, math.ceil(len(labels) / ticks))
     chosen = range(0, len(labels), step)
-    texts = [str(labels[i]) for i in chosen]
-    short = [text if len(text) <= 12 else text[:11] + "…" for text in texts]
-    return {"tickvals": [first + i for i in chosen], "ticktext": [html.escape(text) for text in short]}
+    return {"tickvals": [first + i for i in chosen], "ticktext": escaped(short(str(labels[i]), 12) for i in chosen)}
 
 
 def error_ends(error: ArrayLike, half: ArrayLike) -> tuple[Floats, Floats]:
@@ -236,107 +246,9 @@ _LINE_PX = 18  # Height of a line of text at the end of a curve.
 _END = "end of a line"
 
 
-def axis(text: str | None = None, **own: Any) -> dict[str, Any]:  # noqa: ANN401 - Plotly's properties
+def axis(text: str | None = None, **own: Property) -> dict[str, Any]:
     """Return an axis with a title and properties of its own."""
     return own if text is None else {"title": {"text": text}, **own}
-
-
-def on_panel(trace: dict[str, Any], number: int) -> dict[str, Any]:
-    """Return a trace with the names of the axes of a panel, which count from 1.
-
-    >>> on_panel({"type": "scatter"}, 2)
-    {'type': 'scatter', 'xaxis': 'x2', 'yaxis': 'y2'}
-    """
-    suffix = "" if number == 1 else str(number)
-    return {**trace, "xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
-
-
-class Traces(list[dict[str, Any]]):
-    """The traces of a figure, in the order in which they are drawn."""
-
-    def add(self, *, kind: str = "scatter", panel: int = 1, **properties: Any) -> None:  # noqa: ANN401 - Plotly's properties
-        """Add a trace to a panel, which count from 1."""
-        self.append(on_panel({"type": kind, **properties}, panel))
-
-    def band(
-        self,
-        x: NDArray[Any],
-        low: NDArray[Any],
-        high: NDArray[Any],
-        colour: str,
-        alpha: float,
-        **own: Any,  # noqa: ANN401 - as above
-    ) -> None:
-        """Add a filled band between two curves: its outline, without line and hover."""
-        own |= {"mode": "lines", "fill": "toself", "fillcolor": rgba(colour, alpha), "line": {"width": 0}}
-        self.add(x=np.concatenate([x, x[::-1]]), y=np.concatenate([high, low[::-1]]), hoverinfo="skip", **own)
-
-    def line(
-        self,
-        x: ArrayLike,
-        y: ArrayLike,
-        name: str,
-        colour: str,
-        *,
-        width: float = 2.5,
-        dash: str | None = None,
-        mode: str = "lines",
-        **own: Any,  # noqa: ANN401 - as above
-    ) -> None:
-        """Add a curve."""
-        self.add(x=x, y=y, mode=mode, name=name, line={"color": colour, "width": width, "dash": dash}, **own)
-
-    def straight(
-        self,
-        x: ArrayLike,
-        y: ArrayLike,
-        name: str | None = None,
-        colour: str | None = COLOURS["reference"],
-        *,
-        width: float = 1.5,
-        dash: str | None = "dash",
-        **own: Any,  # noqa: ANN401 - as above
-    ) -> None:
-        """Add a straight line to read others against, such as a level or a border, without hover; no colour: ink."""
-        line = {"color": colour, "width": width, "dash": dash}
-        self.add(x=x, y=y, mode="lines", name=name, line=line, hoverinfo="skip", **own)
-
-    def dots(
-        self,
-        x: Any,  # noqa: ANN401 - array-likes, names among them
-        y: Any,  # noqa: ANN401 - as above
-        name: str | None,
-        colour: Any = None,  # noqa: ANN401 - one, or one for each
-        *,
-        symbol: Any = None,  # noqa: ANN401 - as colours
-        size: float = 10,
-        edge: float | None = None,
-        **own: Any,  # noqa: ANN401 - as above
-    ) -> None:
-        """Add points, with an edge of so many pixels of the same colour; no colour: ink."""
-        line = {"width": edge, "color": colour if isinstance(colour, str) else None} if edge else None
-        marker = {"size": size, "color": colour, "symbol": symbol, "line": line}
-        self.add(x=x, y=y, mode="markers", name=name, marker=marker, **own)
-
-    def targets(self, x: Any, y: Any, customdata: Any, size: int, **own: Any) -> None:  # noqa: ANN401 - as above
-        """Add unseen squares for a click to select: cells of a heatmap and shapes cannot be selected themselves."""
-        unseen = {"marker": {"opacity": 0}}
-        both: dict[str, Any] = {"selected": unseen, "unselected": unseen, "showlegend": False, **own}
-        marker = {"opacity": 0, "size": size, "symbol": "square"}
-        self.add(x=x, y=y, mode="markers", marker=marker, customdata=customdata, **both)
-
-
-def bars(above: Any, below: Any = None, *, colour: str | None = None, **own: Any) -> dict[str, Any]:  # noqa: ANN401 - array-likes
-    """Return error bars without ends, of the same length on both sides unless two are given; no colour: ink."""
-    sides = {"array": above} if below is None else {"array": above, "arrayminus": below}
-    return {"type": "data", **sides, "color": colour, "width": 0, **own}
-
-
-def arrow(start: tuple[float, float], end: tuple[float, float], colour: str, **own: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Return the annotation that draws an arrow from one place on the axes to another."""
-    places = dict(zip(("ax", "ay", "x", "y"), (*start, *end), strict=True))
-    axes = {"axref": "x", "ayref": "y", "xref": "x", "yref": "y"}
-    return {**places, **axes, "text": "", "showarrow": True, "arrowhead": 2, "arrowcolor": colour, **own}
 
 
 def samples_axis(sizes: Iterable[int]) -> dict[str, Any]:
@@ -345,7 +257,7 @@ def samples_axis(sizes: Iterable[int]) -> dict[str, Any]:
     return axis("samples n per task", type="log", tickvals=ticks, ticktext=[str(n) for n in ticks])
 
 
-def names_axis(names: Sequence[str], text: str | None = None, **own: Any) -> dict[str, Any]:  # noqa: ANN401 - Plotly's
+def names_axis(names: Sequence[str], text: str | None = None, **own: Property) -> dict[str, Any]:
     """Return a vertical axis of names, the first at the top."""
     return axis(text, type="category", categoryorder="array", categoryarray=list(names)[::-1], **own)
 
@@ -355,114 +267,191 @@ def colour_axis(name: str, low: float, high: float, bar: dict[str, Any]) -> dict
     return {name: {"cmin": low, "cmax": high, "colorbar": bar}}
 
 
-def image_cells(grid: NDArray[np.float64], **own: Any) -> dict[str, Any]:  # noqa: ANN401 - Plotly's properties
-    """Return a trace of small images, values from 0 to 1, nothing where NaN."""
-    shown = {"zmin": 0, "zmax": 1, "showscale": False, "hoverongaps": False}
-    return {"type": "heatmap", "z": grid, "colorscale": STROKE, **shown, **own}
+def on_panel(number: int) -> dict[str, str]:
+    """Return the names of the axes of a panel, which count from 1.
 
-
-def band_key(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return what names the bands in the legend, once for all of them; nothing if the column stderr has no number."""
-    if not np.isfinite(table["stderr"]).any():
-        return []
-    return [
-        {
-            "type": "scatter",
-            "x": [None],
-            "y": [None],
-            "mode": "markers",
-            "marker": {"symbol": "square", "size": 13, "color": "rgba(128,136,150,0.3)"},
-            "name": "Bands: 95 % intervals",
-            "hoverinfo": "skip",
-        }
-    ]
-
-
-class End(NamedTuple):
-    """Where a curve ends, and its name."""
-
-    name: str
-    colour: str
-    y: float
-
-
-def line_ends(
-    ends: Iterable[End], limits: Sequence[float], height: int, *, panel: int = 1, width: int = 18
-) -> list[dict[str, Any]]:
-    """Return annotations that name curves at their right ends, from bottom to top, moved apart where they overlap.
-
-    `limits` are those of the vertical axis, `height` is in pixels; a line of a name has at most `width` letters.
-
-    >>> two = [End("Forward", "#E69F00", 0.30), End("Alone", "#8A8F98", 0.31)]
-    >>> [round(label["y"], 2) for label in line_ends(two, (0.0, 1.0), 300)]
-    [0.3, 0.36]
+    >>> on_panel(1), on_panel(2)
+    ({'xaxis': 'x', 'yaxis': 'y'}, {'xaxis': 'x2', 'yaxis': 'y2'})
     """
-    ordered = sorted((end for end in ends if math.isfinite(end.y)), key=lambda end: end.y)
-    texts = ["<br>".join(_lines(end.name, width)) for end in ordered]
-    needs = [(1 + text.count("<br>")) * _LINE_PX / height for text in texts]
-    span = max(limits[1] - limits[0], 1e-12)
-    places = _apart([min(max((end.y - limits[0]) / span, 0.0), 1.0) for end in ordered], needs)
-    axis_name = on_panel({}, panel)
+    suffix = "" if number == 1 else str(number)
+    return {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
+
+
+class Traces(list[dict[str, Any]]):
+    """The traces of a figure, in the order in which they are drawn; no colour: ink.
+
+    Panels count from 1. `said` is what is shown when pointing at something, with `box` beside it.
+    """
+
+    def add(
+        self, *, kind: str = "scatter", panel: Property = 1, said: Property = "", box: Property = "", **own: Property
+    ) -> None:
+        """Add a trace."""
+        hover = {"hovertemplate": f"{said}<extra>{box}</extra>"} if said else {}
+        self.append({"type": kind, **own, **hover, **on_panel(panel)})
+
+    def band(self, x: Property, ends: Iterable[Floats], colour: str, alpha: float, **own: Property) -> None:
+        """Add a filled band between a lower and an upper curve: its outline, without line and hover."""
+        low, high = ends
+        own |= {"mode": "lines", "fill": "toself", "fillcolor": rgba(colour, alpha), "line": {"width": 0}}
+        self.add(x=np.concatenate([x, x[::-1]]), y=np.concatenate([high, low[::-1]]), hoverinfo="skip", **own)
+
+    def line(
+        self,
+        x: Property,
+        y: Property,
+        name: str,
+        colour: str | None,
+        *,
+        width: Property = 2,
+        dash: Property = None,
+        few: Property = 0,
+        **own: Property,
+    ) -> None:
+        """Add a curve, with its points if they are at most so few."""
+        mode, line = "lines+markers" if len(x) <= few else "lines", {"color": colour, "width": width, "dash": dash}
+        self.add(**{"x": x, "y": y, "mode": mode, "name": name, "line": line, **own})
+
+    def curve(
+        self,
+        points: Iterable[Floats],
+        name: str,
+        colour: str,
+        alpha: float,
+        ends: Property = error_ends,
+        **own: Property,
+    ) -> None:
+        """Add a curve from x, y and the half of its intervals, before it the band to their `ends` if all are known."""
+        x, y, half = points
+        if np.isfinite(half).all():
+            self.band(x, ends(y, half), colour, alpha, legendgroup=name, showlegend=False, panel=own.get("panel", 1))
+        hover = {"customdata": list(map(with_spread, y, half)), "said": "%{customdata}", "box": name}
+        self.line(x, y, name, colour, **{"legendgroup": name, **hover, **own})
+
+    def straight(
+        self,
+        x: Property,
+        y: Property,
+        name: Property = None,
+        colour: Property = COLOURS["reference"],
+        **own: Property,
+    ) -> None:
+        """Add a straight line to read others against, such as a level or a border, without hover."""
+        self.line(x, y, name or "", colour, **{"width": 1.5, "dash": "dash", "hoverinfo": "skip", **own})
+
+    def dots(
+        self,
+        x: Property,
+        y: Property,
+        name: str | None,
+        colour: Property = None,
+        *,
+        symbol: Property = None,
+        size: Property = 10,
+        edge: Property = None,
+        **own: Property,
+    ) -> None:
+        """Add points, of one look or one each, with an edge of so many pixels of the same colour."""
+        line = {"width": edge, "color": colour if isinstance(colour, str) else None} if edge else None
+        marker = {"size": size, "color": colour, "symbol": symbol, "line": line}
+        self.add(**{"x": x, "y": y, "mode": "markers", "name": name, "marker": marker, **own})
+
+    def bars(self, x: Property, y: Property, name: str, colour: str, said: Property = "", **own: Property) -> None:
+        """Add bars."""
+        self.add(kind="bar", x=x, y=y, name=name, marker={"color": colour}, said=said, **own)
+
+    def cells(self, x: Property, y: Property, z: Property, scale: str | None, **own: Property) -> None:
+        """Add a heatmap on a colour axis, nothing where NaN; without one, of images, values from 0 to 1."""
+        look = {"coloraxis": scale} if scale else {"colorscale": STROKE, "zmin": 0, "zmax": 1, "showscale": False}
+        self.add(**{"kind": "heatmap", "x": x, "y": y, "z": z, "hoverongaps": False, **look, **own})
+
+    def targets(self, x: Property, y: Property, customdata: Property, size: int, **own: Property) -> None:
+        """Add unseen squares for a click to select: cells of a heatmap and shapes cannot be selected themselves."""
+        marker, unseen = {"opacity": 0, "size": size, "symbol": "square"}, {"marker": {"opacity": 0}}
+        own |= {"mode": "markers", "marker": marker, "selected": unseen, "unselected": unseen, "showlegend": False}
+        self.add(x=x, y=y, customdata=customdata, **own)
+
+    def band_key(self, table: pd.DataFrame) -> None:
+        """Name the bands in the legend, once for all of them; not if the column stderr of a table has no number."""
+        if np.isfinite(table["stderr"]).any():
+            look = {"symbol": "square", "size": 13, "colour": "rgba(128,136,150,0.3)"}
+            self.dots([None], [None], "Bands: 95 % intervals", hoverinfo="skip", **look)
+
+
+def whiskers(above: Property, below: Property = None, *, colour: str | None = None, **own: Property) -> dict[str, Any]:
+    """Return error bars without ends, of the same length on both sides unless two are given; no colour: ink."""
+    sides = {"array": above} if below is None else {"array": above, "arrayminus": below}
+    return {"type": "data", **sides, "color": colour, "width": 0, **own}
+
+
+def _line_ends(
+    traces: Iterable[dict[str, Any]], limits: Sequence[float], height: int, panel: int
+) -> list[dict[str, Any]]:
+    """Return annotations that name the curves of a panel at their right ends, from bottom to top.
+
+    `limits` are those of the vertical axis, `height` is in pixels.
+    """
+    x, y = on_panel(panel).values()
+    curves = [trace for trace in traces if trace["yaxis"] == y and "lines" in trace["mode"] and "fill" not in trace]
+    curves = sorted((one for one in curves if math.isfinite(one["y"][-1])), key=lambda one: float(one["y"][-1]))
+    room = height // _LINE_PX - len(curves)  # for breaks: names are wider where there are many
+    for width in (18, 28, 40):
+        texts = ["<br>".join(textwrap.wrap(one["name"], width, break_long_words=False)) for one in curves]
+        if sum(text.count("<br>") for text in texts) <= room:
+            break
+    ends = np.array([one["y"][-1] for one in curves])
+    places = _apart((ends - limits[0]) / max(limits[1] - limits[0], 1e-12), texts, height)
+    look = {"xanchor": "left", "xshift": 4, "yanchor": "middle", "align": "left", "showarrow": False}
+    at = {"name": _END, "x": 1.0, "xref": f"{x} domain", "yref": f"{y} domain", "font": {"size": 12}, **look}
     return [
-        {
-            "name": _END,
-            "text": f"<span style='color:{end.colour}'>●</span> {text}",
-            "x": 1.0,
-            "xref": f"{axis_name['xaxis']} domain",
-            "xanchor": "left",
-            "xshift": 4,
-            "y": place,
-            "yref": f"{axis_name['yaxis']} domain",
-            "yanchor": "middle",
-            "align": "left",
-            "showarrow": False,
-            "font": {"size": 12},
-        }
-        for end, text, place in zip(ordered, texts, places, strict=True)
+        {**at, "y": place, "text": f"<span style='color:{one['line']['color']}'>●</span> {text}"}
+        for one, text, place in zip(curves, texts, places, strict=True)
     ]
 
 
-def _apart(wanted: Sequence[float], needs: Sequence[float]) -> list[float]:
-    """Return places from 0 to 1, as near to those wanted, in rising order, as what each needs around it allows."""
-    places: list[float] = []
-    for want, need in zip(wanted, needs, strict=True):
-        lowest = places[-1] + (needs[len(places) - 1] + need) / 2 if places else 0.0
-        places.append(max(want, lowest))
-    top = 1.0
-    for i in range(len(places) - 1, -1, -1):  # those pushed out at the top push the others down
-        places[i] = min(places[i], top)
-        top = places[i] - (needs[i] + needs[i - 1]) / 2 if i else top
-    return places
+def _apart(wanted: ArrayLike, texts: Sequence[str], height: int) -> list[float]:
+    """Return places from 0 to 1 for texts in rising order, as near to those wanted as their lines allow.
+
+    >>> [round(place, 2) for place in _apart([0.30, 0.32], ["Forward", "Alone"], 300)]
+    [0.28, 0.34]
+    """
+    from sklearn.isotonic import isotonic_regression
+
+    needs = np.array([1 + text.count("<br>") for text in texts]) * _LINE_PX / height
+    # Places less the room that those below need must rise; where there is too little room all get less.
+    below = np.cumsum(needs) - needs / 2 - needs[:1].sum() / 2
+    below /= max(1.0, *below[-1:])
+    found = isotonic_regression(np.asarray(wanted) - below, y_min=0.0, y_max=1.0 - below[-1:].sum())
+    return list(map(float, found + below))
 
 
 def move_ends_apart(figure: go.Figure, height: int) -> None:
-    """Move the names of `line_ends` apart again, in place, where panels now have another height in pixels."""
-    for axis_name in {label.yref for label in figure.layout.annotations if label.name == _END}:
-        labels = [label for label in figure.layout.annotations if label.name == _END and label.yref == axis_name]
-        needs = [(1 + label.text.count("<br>")) * _LINE_PX / height for label in labels]
-        for label, place in zip(labels, _apart([label.y for label in labels], needs), strict=True):
+    """Move the names at the ends of curves apart again, in place, where panels now have another height in pixels."""
+    labels = [label for label in figure.layout.annotations if label.name == _END]
+    if labels:
+        for label, place in zip(
+            labels, _apart([one.y for one in labels], [one.text for one in labels], height), strict=True
+        ):
             label.y = place
 
 
-def _lines(text: str, width: int) -> list[str]:
-    """Break a name between its words."""
-    lines = [""]
-    for word in text.split():
-        joined = f"{lines[-1]} {word}".strip()
-        lines[-1:] = [joined] if len(joined) <= width or not lines[-1] else [lines[-1], word]
-    return lines
+def slider(frames: Iterable[object], labels: Iterable[object], ms: Property = 0, **own: Property) -> dict[str, Any]:
+    """Return a slider that moves a figure to its frames, in so many milliseconds."""
+    move = {"mode": "immediate", "frame": {"duration": 0, "redraw": False}, "transition": {"duration": ms}}
+    steps = [
+        {"label": str(label), "method": "animate", "args": [[str(frame)], move]}
+        for frame, label in zip(frames, labels, strict=True)
+    ]
+    return {"steps": steps, **own}
 
 
 def legend_rows(traces: Iterable[Any], width: int = _PAGE_PX) -> int:
     """Return how many rows the legend of some traces needs in so many pixels; 0 without entries."""
-    names = [
-        str(trace["name"])
-        for trace in traces
-        if "name" in trace and trace["name"] and not ("showlegend" in trace and trace["showlegend"] is False)
-    ]
-    if not names:
+    named = [one for one in traces if "name" in one and one["name"] not in (None, "")]  # traces of figures have no get
+    shown = [str(one["name"]) for one in named if "showlegend" not in one or one["showlegend"] is not False]
+    if not shown:
         return 0
-    sizes = [52 + 6.3 * len(name) for name in names]
+    sizes = [52 + 6.3 * len(name) for name in shown]
     # Plotly gives all entries the width of the widest as soon as they need a second row.
     return 1 if sum(sizes) <= width else math.ceil(len(sizes) / max(1, int(width // max(sizes))))
 
@@ -477,37 +466,66 @@ def chart(
     subtitle: str = "",
     legend: bool = True,
     order: str | None = None,
-    below: int = 0,
-    above: int = 0,
-    ends: Sequence[dict[str, Any]] = (),
+    below: int = MARGIN["b"],
+    above: int = MARGIN["t"],
+    ends: int | None = None,
     frames: Sequence[dict[str, Any]] = (),
-    **layout: Any,  # noqa: ANN401 - Plotly's properties
+    **layout: Property,
 ) -> go.Figure:
-    """Return a figure from its traces (with their type) and axes (from `axis`).
+    """Return a figure from its traces and axes (from `axis`).
 
-    `order`: of the legend's entries. `below`, `above`: pixels, where the usual are too few. `ends`: from `line_ends`.
-    `frames`: what a slider in the chart shows.
+    `order`: of the legend's entries. `below`, `above`: pixels. `ends`: the panel whose curves are named at their right
+    ends. `frames`: what a slider in the chart shows.
     """
     rows = legend_rows(traces) if legend else 0
-    margin = {**MARGIN, "t": (above or MARGIN["t"]) + LEGEND_PX * rows, "b": below or MARGIN["b"]}
-    margin |= layout.pop("margin", {})
-    if ends:
-        longest = max(len(line) for end in ends for line in end["text"].partition("</span> ")[2].split("<br>"))
+    margin = {**MARGIN, "t": above + LEGEND_PX * rows, "b": below}
+    if ends is not None:
+        named = _line_ends(traces, y["range"], height - margin["t"] - margin["b"], ends)
+        longest = max(len(line) for end in named for line in end["text"].partition("</span> ")[2].split("<br>"))
         margin["r"] = 26 + round(6.4 * longest)
-        layout["annotations"] = [*layout.get("annotations", ()), *ends]
+        layout["annotations"] = [*layout.get("annotations", ()), *named]
     described = {
         # Set here because other programs change Plotly's default template.
         "template": LIGHT,
         "title": {"text": title, "subtitle": {"text": subtitle}} if subtitle else {"text": title},
         "height": height,
-        "margin": margin,
         "showlegend": rows > 0,
         "legend": {"traceorder": order, "y": 1 - TITLE_PX / height},
         "xaxis": x,
         "yaxis": y,
         **layout,
+        "margin": margin | layout.get("margin", {}),
     }
     return go.Figure({"data": list(traces), "layout": described, "frames": list(frames)})
+
+
+class Row(NamedTuple):
+    """A value with its interval, in a row of its own."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    colour: str
+    symbol: str
+    said: str
+
+
+def rows_chart(
+    rows: Sequence[Row], x: dict[str, Any], *, level: tuple[float, str] | None = None, **layout: Property
+) -> go.Figure:
+    """Return values with their intervals below each other, the first at the top, and a named level through all."""
+    traces, names = Traces(), [row.name for row in rows]
+    for row in rows:
+        if row.high > row.low:
+            traces.straight([row.low, row.high], [row.name] * 2, colour=rgba(row.colour, 0.45), width=5, dash=None)
+        value = row.value if math.isfinite(row.value) else None
+        look = {"symbol": row.symbol, "size": 11, "edge": 2}
+        traces.dots([value], [row.name], row.name, row.colour, said=row.said, **look)
+    if level is not None:
+        traces.straight([level[0]] * 2, [names[-1], names[0]], level[1], dash="dot")
+    y = names_axis(names, range=[-0.6, len(rows) - 0.4])
+    return chart(traces, x, y, legend=False, hovermode="closest", **layout)
 
 
 def panel_titles(figure: go.Figure) -> dict[str, Any]:
@@ -525,11 +543,12 @@ def panels(
     above: int = 84,
     title_size: int = 14,
     share_y: bool = False,
-    **layout: Any,  # noqa: ANN401 - of `chart`
+    **layout: Property,
 ) -> go.Figure:
-    """Return a figure with one row of panels, from traces that `on_panel` put there and one pair of axes each.
+    """Return a figure with one row of panels, from traces that are on them and one pair of axes each.
 
-    `gap` is a share of the width, `above` in pixels; with `share_y` all have the vertical axis of the first.
+    `gap` is a share of the width, `above` in pixels; with `share_y` all have the vertical axis of the first. What
+    several panels show has one name in the legend, and a click there hides it in all of them.
     """
     width = (1.0 - gap * (len(titles) - 1)) / len(titles)
     axes: dict[str, Any] = {}
@@ -537,11 +556,17 @@ def panels(
     centred = {"xanchor": "center", "yanchor": "bottom", "xref": "paper", "yref": "paper", "y": 1.0}
     centred |= {"showarrow": False, "font": {"size": title_size}}
     for i, (text, x, y) in enumerate(zip(titles, x_axes, y_axes, strict=True)):
-        left = i * (width + gap)
-        suffix = "" if i == 0 else str(i + 1)
+        left, at = i * (width + gap), on_panel(i + 1)
         shared = {"matches": "y", "showticklabels": False} if share_y and i > 0 else {}
-        axes[f"xaxis{suffix}"] = {**x, "anchor": f"y{suffix}", "domain": [left, min(left + width, 1.0)]}
-        axes[f"yaxis{suffix}"] = {**y, "anchor": f"x{suffix}", "domain": [0.0, 1.0], **shared}
+        axes[at["xaxis"]] = {**x, "anchor": at["yaxis"], "domain": [left, min(left + width, 1.0)]}
+        axes[at["yaxis"]] = {**y, "anchor": at["xaxis"], "domain": [0.0, 1.0], **shared}
         # Its name, that of the panel's horizontal axis in traces, tells a panel's title from other annotations.
-        named.append({"name": f"x{suffix}", "text": text, "x": left + width / 2, **centred})
-    return chart(traces, axes.pop("xaxis"), axes.pop("yaxis"), above=above, annotations=named, **axes, **layout)
+        named.append({"name": at["xaxis"], "text": text, "x": left + width / 2, **centred})
+    count, seen = Counter(trace.get("name") for trace in traces), set()
+    for trace in traces:
+        if trace.get("name") and count[trace["name"]] > 1:
+            trace.update({"legendgroup": trace["name"], "showlegend": trace["name"] not in seen, **trace})
+            seen.add(trace["name"])
+    x, y = axes.pop("x"), axes.pop("y")
+    others = {f"{name[0]}axis{name[1:]}": one for name, one in axes.items()}
+    return chart(traces, x, y, above=above, annotations=named, **others, **layout)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -23,18 +22,21 @@ from imrc.plots._drawing import (
     COLOURS,
     DASHES,
     DATA,
-    NAMES,
+    Property,
+    Row,
     Traces,
     axis,
-    bars,
     chart,
-    names_axis,
+    escaped,
     panels,
     rgba,
+    rows_chart,
+    slider,
     task_ticks,
+    whiskers,
     whole_numbers,
 )
-from imrc.wording import decimal
+from imrc.wording import RULES, decimal
 
 PAIRS = ((10, 13), (10, 20), (100, 103), (100, 110))  #: Task j of k tasks: the pairs in the paper's figure.
 
@@ -87,10 +89,10 @@ def ess_curves(table: pd.DataFrame) -> go.Figure:
         shades = _ORANGES if forward else _GREENS
         shade = shades[(tasks.index(j) if forward else pairs.index((j, k))) % len(shades)]
         name = f"forward, task {j}" if forward else f"forward and backward, task {j} of {k}"
-        _add_curve(traces, part["ratio"], part["ess"], name, shade, DASHES[str(rule)])
-    ends = (float(table["ratio"].min()), float(table["ratio"].max())), (0.9, float(table["ess"].max()) * 1.6)
-    _add_borders(traces, max(tasks), ends[1])
-    return _against_change(traces, *ends, height=490, annotations=_regime_names(ends[0], max(tasks)))
+        _add_curve(traces, part["ratio"], part["ess"], name, str(rule), colour=shade)
+    across, upwards = (table["ratio"].min(), table["ratio"].max()), (0.9, table["ess"].max() * 1.6)
+    _add_borders(traces, max(tasks), upwards)
+    return _against_change(traces, across, upwards, height=490, annotations=_regime_names(across, max(tasks)))
 
 
 def ess_by_task(k: int, b: int, own: OwnRatio | None = None, reached: EffectiveSamples | None = None) -> go.Figure:
@@ -103,94 +105,69 @@ def ess_by_task(k: int, b: int, own: OwnRatio | None = None, reached: EffectiveS
     ratio = np.geomspace(*across, 101)
     shown = np.unique(np.linspace(1, k, min(k, _FRAMES)).round().astype(int)).tolist()
     first = len(shown) // 2
-    top = 1.6 * float(theory.ess_forward_backward(k, k + min(b, k - 1), 1, across[0]))
-    ends = across, (0.15, top)  # before any of its samples the next task can be worth less than one task's own
+    # Before any of its samples the next task can be worth less than one task's own.
+    upwards = (0.15, 1.6 * float(theory.ess_forward_backward(k, k + min(b, k - 1), 1, across[0])))
 
     def moving(j: int) -> Traces:
-        last = min(k, j + b)
+        last, found = min(k, j + b), Traces()
         later = f"with tasks {j + 1} to {last}" if last > j else "no task after it"
-        found = Traces()
-        for ess, name, rule in (
-            (theory.ess_forward(j, 1, ratio), f"forward, task {j} (Theorem 2)", "forward"),
-            (theory.ess_forward_backward(j, last, 1, ratio), f"{later} (Theorem 4)", "forward_backward"),
-        ):
-            _add_curve(found, ratio, ess, name, COLOURS[rule], DASHES[rule])
-        _add_borders(found, j, ends[1])
+        forward, both = theory.ess_forward(j, 1, ratio), theory.ess_forward_backward(j, last, 1, ratio)
+        _add_curve(found, ratio, forward, f"forward, task {j} (Theorem 2)", "forward")
+        _add_curve(found, ratio, both, f"{later} (Theorem 4)", "forward_backward")
+        _add_borders(found, j, upwards)
         return found
 
     traces = moving(shown[first])
-    count = len(traces)
+    moved = list(range(len(traces)))
     for ess, name, colour, dash in (
         (theory.ess_next(k, 1, ratio), "the next task, without samples", DATA, "dashdot"),
         (1.0 / ratio, "its ceiling σ² / d²", COLOURS["reference"], "dot"),
     ):
-        inside = (ess >= ends[1][0]) & (ess <= top)
-        _add_curve(traces, ratio[inside], ess[inside], name, colour, dash)
+        inside = (ess >= upwards[0]) & (ess <= upwards[1])
+        _add_curve(traces, ratio[inside], ess[inside], name, colour=colour, dash=dash)
     if own is not None and own.high > 0:
-        _mark_own(traces, own, *ends)
+        _mark_own(traces, own, across, upwards)
     if own is not None and reached is not None and reached.own > 0:
-        whose = NAMES.get(reached.rule, "before any label").lower()
-        name = f"this run, {whose}: {reached.mean:,.1f} samples"
-        _mark_run(traces, reached, float(np.clip(own.value, *across)), name)
-    at_once = {"mode": "immediate", "frame": {"duration": 0, "redraw": False}, "transition": {"duration": 0}}
+        _mark_run(traces, reached, float(np.clip(own.value, *across)))
     frames = [
-        {
-            "name": str(j),
-            "data": moving(j),
-            "traces": list(range(count)),
-            "layout": {"annotations": _regime_names(across, j)},
-        }
+        {"name": str(j), "data": moving(j), "traces": moved, "layout": {"annotations": _regime_names(across, j)}}
         for j in shown
     ]
-    slider = {
-        "active": first,
-        "currentvalue": {"prefix": "task j = ", "suffix": f" of {k}"},
-        "pad": {"t": 44},
-        "steps": [{"label": str(j), "method": "animate", "args": [[str(j)], at_once]} for j in shown],
-    }
+    look = {"active": first, "currentvalue": {"prefix": "task j = ", "suffix": f" of {k}"}, "pad": {"t": 44}}
     return _against_change(
         traces,
-        *ends,
+        across,
+        upwards,
         height=540,
         below=136,
         annotations=_regime_names(across, shown[first]),
         frames=frames,
-        sliders=[slider] if k > 1 else [],
+        sliders=[slider(shown, shown, **look)] if k > 1 else [],
     )
 
 
 def _against_change(
-    traces: Sequence[dict[str, Any]],
-    across: tuple[float, float],
-    upwards: tuple[float, float],
-    **more: Any,  # noqa: ANN401 - of `chart`
+    traces: Traces, across: tuple[float, float], upwards: tuple[float, float], **more: Property
 ) -> go.Figure:
     """Return a figure of effective samples against the size of the change, both on logarithmic axes."""
+    powers = [f"10{str(power).translate(_RAISED)}" for power in _POWERS]
+    ticks = {"tickvals": 10.0 ** np.array(_POWERS), "ticktext": powers}
+    title = "n d² / σ²  (change per step / noise of one average)"
+    times = [0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
     return chart(
         traces,
-        axis(
-            "n d² / σ²  (change per step / noise of one average)",
-            type="log",
-            range=np.log10(across),
-            tickvals=10.0 ** np.array(_POWERS),
-            ticktext=[f"10{str(power).translate(_RAISED)}" for power in _POWERS],
-        ),
-        axis(
-            "times its own samples (ESS / n)",
-            type="log",
-            range=np.log10(upwards),
-            tickvals=[0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000],
-        ),
+        axis(title, type="log", range=np.log10(across), **ticks),
+        axis("times its own samples (ESS / n)", type="log", range=np.log10(upwards), tickvals=times),
         title="How many times its own samples is a task worth?",
         above=90,
         **more,
     )
 
 
-def _add_curve(traces: Traces, x: ArrayLike, y: ArrayLike, name: str, colour: str, dash: str) -> None:
-    """Draw one curve over n d² / σ²."""
-    said = "n d² / σ² = %{x:.2g}<br>ESS = %{y:.3g} n<extra>" + name + "</extra>"
-    traces.line(x, y, name, colour, dash=dash, hovertemplate=said)
+def _add_curve(traces: Traces, x: ArrayLike, y: ArrayLike, name: str, rule: str = "", **look: Property) -> None:
+    """Draw one curve over n d² / σ², in the look of a rule or one of its own."""
+    look = {"colour": COLOURS.get(rule), "dash": DASHES.get(rule), **look}
+    traces.line(x, y, name, width=2.5, said="n d² / σ² = %{x:.2g}<br>ESS = %{y:.3g} n", box=name, **look)
 
 
 def _add_borders(traces: Traces, j: int, upwards: tuple[float, float]) -> None:
@@ -200,52 +177,39 @@ def _add_borders(traces: Traces, j: int, upwards: tuple[float, float]) -> None:
         traces.straight([border, border], upwards, said, width=1, dash="dot", showlegend=False)
 
 
-def _mark_run(traces: Traces, run: EffectiveSamples, x: float, name: str) -> None:
+def _mark_run(traces: Traces, run: EffectiveSamples, x: float) -> None:
     """Draw what a run reached, with its interval, in units of a task's own samples."""
-    known = math.isfinite(run.low)
-    above, below = [(run.high - run.mean) / run.own], [(run.mean - run.low) / run.own]
-    traces.dots(
-        [x],
-        [run.mean / run.own],
-        name,
-        COLOURS.get(run.rule, DATA),
-        symbol="diamond",
-        size=12,
-        edge=2,
-        error_y=bars(above, below, width=None) if known else None,
-        hovertemplate=f"this run: {samples_text(run)}<extra></extra>",
-    )
+    whose = RULES.get(run.rule, "before any label").lower()
+    name, said = f"this run, {whose}: {run.mean:,.1f} samples", f"this run: {samples_text(run)}"
+    ends = [(run.high - run.mean) / run.own], [(run.mean - run.low) / run.own]
+    interval = whiskers(*ends, width=None) if math.isfinite(run.low) else None
+    look = {"symbol": "diamond", "size": 12, "edge": 2, "error_y": interval}
+    traces.dots([x], [run.mean / run.own], name, COLOURS.get(run.rule, DATA), said=said, **look)
 
 
-def _mark_own(traces: Traces, own: OwnRatio, within: tuple[float, float], ends: tuple[float, float]) -> None:
+def _mark_own(traces: Traces, own: OwnRatio, across: tuple[float, float], upwards: tuple[float, float]) -> None:
     """Draw the sequence's own ratio: a line for the estimate, a band for the interval."""
-    position, left, right = (float(np.clip(value, *within)) for value in (own.value, own.low, own.high))
-    name = f"these tasks: n d² / σ² = {wording.number(own.value)}{'' if own.value >= within[0] else ' (or smaller)'}"
-    traces.straight([position, position], ends, f"{name}, band: 95 %", None, width=2)
-    low, high = (np.array([end, end]) for end in ends)
-    traces.band(np.array([left, right]), low, high, COLOURS["single"], 0.2, name="95 % interval", showlegend=False)
+    position, left, right = (float(np.clip(value, *across)) for value in own[:3])
+    smaller = "" if own.value >= across[0] else " (or smaller)"
+    name = f"these tasks: n d² / σ² = {wording.number(own.value)}{smaller}, band: 95 %"
+    traces.straight([position, position], upwards, name, None, width=2)
+    ends = (np.array([end, end]) for end in upwards)
+    traces.band(np.array([left, right]), ends, COLOURS["single"], 0.2, showlegend=False)
     if own.recent is not None:
         window, value = own.recent
-        position = float(np.clip(value, *within))
+        position = float(np.clip(value, *across))
         name = f"its last change{'s' * (window > 1)}, W = {window}: {wording.number(max(value, 0.0))}"
-        traces.straight([position, position], ends, name, None, width=1.5, dash="dot")
+        traces.straight([position, position], upwards, name, None, dash="dot")
 
 
 def _regime_names(across: tuple[float, float], j: int) -> list[dict[str, Any]]:
     """Return the names of the three regimes of task j, above the plot."""
     edges = [across[0], max(1.0 / j**2, across[0]), 1.0, across[1]]
     names = ("proportional<br>to k", "grows like<br>1/√(n d²/σ²)", "little<br>to gain")
+    at = {"y": 1.0, "xref": "x", "yref": "paper", "yanchor": "bottom", "showarrow": False}
+    at |= {"font": {"size": 12, "color": COLOURS["reference"]}}
     return [
-        {
-            "x": np.log10(np.sqrt(left * right)),
-            "y": 1.0,
-            "xref": "x",
-            "yref": "paper",
-            "yanchor": "bottom",
-            "text": name,
-            "showarrow": False,
-            "font": {"size": 12, "color": COLOURS["reference"]},
-        }
+        {**at, "x": np.log10(np.sqrt(left * right)), "text": name}
         for name, left, right in zip(names, edges[:-1], edges[1:], strict=True)
         if right > 3 * left
     ]
@@ -254,36 +218,27 @@ def _regime_names(across: tuple[float, float], j: int) -> list[dict[str, Any]]:
 def ess_parts_table(parts: ArrayLike, labels: Sequence[str]) -> pd.DataFrame:
     """Return one row per task: task (from 1), label and its `ess_parts`, an array of shape (k, 3)."""
     values = np.asarray(parts, dtype=np.float64)
-    columns = {
-        "task": np.arange(1, len(values) + 1),
-        "label": list(map(str, labels)),
-    }
-    return pd.DataFrame(
-        {**columns, **dict(zip(PARTS, values.T, strict=True)), "ess": values.sum(axis=1)}
-    )  # NaN where nothing is known
+    table = pd.DataFrame(values, columns=list(PARTS)).assign(ess=values.sum(axis=1))  # NaN where nothing is known
+    table.insert(0, "task", np.arange(1, len(values) + 1))
+    table.insert(1, "label", list(map(str, labels)))
+    return table
 
 
 def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
     """Return stacked effective sample sizes by task: own, preceding, succeeding; bars up to 120 tasks, areas above."""
-    traces = Traces()
-    colours = (COLOURS["single"], COLOURS["forward"], COLOURS["forward_backward"])
-    few = len(table) <= BARS_UP_TO
-    for name, colour in zip(PARTS, colours, strict=True):
+    traces, x, names = Traces(), table["task"], escaped(table["label"])
+    for name, rule in zip(PARTS, RULES, strict=True):
         if not table[name].any():
             continue
-        text = "<b>task %{x}</b> (%{customdata[0]})<br>" + name + ": %{customdata[1]:.1f}<br>all: %{customdata[2]:.1f}"
-        common = {
-            "x": table["task"],
-            "y": table[name],
-            "name": name,
-            "customdata": table[["label", name, "ess"]].assign(label=table["label"].map(html.escape)),
-            "hovertemplate": text + "<extra></extra>",
-        }
-        if few:
-            traces.add(kind="bar", marker={"color": colour}, **common)
+        text = (
+            f"<b>task %{{x}}</b> (%{{customdata[0]}})<br>{name}: %{{customdata[1]:.1f}}<br>all: %{{customdata[2]:.1f}}"
+        )
+        said = {"customdata": table[["label", name, "ess"]].assign(label=names), "said": text}
+        if len(table) <= BARS_UP_TO:
+            traces.bars(x, table[name], name, COLOURS[rule], **said)
         else:
-            area: dict[str, Any] = {"line": {"width": 0, "color": colour}, "fillcolor": rgba(colour, 0.85)}
-            traces.add(mode="lines", stackgroup="parts", **area, **common)
+            area = {"stackgroup": "parts", "fillcolor": rgba(COLOURS[rule], 0.85)}
+            traces.line(x, table[name], name, COLOURS[rule], width=0, **area, **said)
     return chart(
         traces,
         axis("task", **task_ticks(table["label"].tolist())),
@@ -302,33 +257,16 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
     `table` has columns task, label, single, forward, forward_backward (bounds), risk, error; `trivial` is 1 - 1/C.
     Multiples, since a bound above 1 is no probability: it only says how far it is from saying something.
     """
-    traces = Traces()
+    traces, x = Traces(), table["task"]
     for rule, dash in DASHES.items():
-        traces.line(
-            table["task"],
-            table[rule] / trivial,
-            f"bound, {NAMES[rule].lower()}",
-            COLOURS[rule],
-            width=2,
-            dash=dash,
-            mode="lines+markers",
-            hovertemplate="task %{x}: bound %{y:,.3g} times guessing<extra></extra>",
-        )
+        look = {"dash": dash, "few": math.inf, "said": "task %{x}: bound %{y:,.3g} times guessing"}
+        traces.line(x, table[rule] / trivial, f"bound, {RULES[rule].lower()}", COLOURS[rule], **look)
     for column, name, symbol in (("risk", "minimax risk reached", "diamond"), ("error", "test error", "circle-open")):
-        traces.dots(
-            table["task"],
-            table[column] / trivial,
-            name,
-            symbol=symbol,
-            size=8,
-            customdata=[decimal(value) for value in table[column]],
-            hovertemplate="task %{x}: %{customdata}<extra>" + name + "</extra>",
-        )
-    ends = [float(table["task"].min()), float(table["task"].max())]
-    traces.straight(ends, [1.0, 1.0], f"guessing, {decimal(trivial, 2)}: a bound above says nothing")
-    bounds, lowest = table[list(DASHES)].to_numpy(), table[["risk", "error"]].to_numpy()
+        said = {"customdata": list(map(decimal, table[column])), "said": "task %{x}: %{customdata}", "box": name}
+        traces.dots(x, table[column] / trivial, name, symbol=symbol, size=8, **said)
+    traces.straight([x.min(), x.max()], [1.0, 1.0], f"guessing, {decimal(trivial, 2)}: a bound above says nothing")
     scale: dict[str, Any] = {"rangemode": "tozero"}
-    if np.nanmin(lowest) > 0 and np.nanmax(bounds) > 3 * trivial:
+    if np.nanmin(table[["risk", "error"]]) > 0 and np.nanmax(table[list(DASHES)]) > 3 * trivial:
         ticks = [10.0**power for power in range(-3, 13)]
         scale = {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:,.12g}" for tick in ticks]}
     return chart(
@@ -368,37 +306,24 @@ def realised_chart(table: pd.DataFrame, n: int, grid: tuple[int, int]) -> go.Fig
 
     `grid` is the least and the most samples tried; what is off it is said beside the row.
     """
-    traces = Traces()
-    names, notes = [], []
+    rows, notes = [], []
     most = max(grid[1], table.loc[table["what"] == "promised", "value"].max())
     for one in table.itertuples():
-        name, colour = f"{NAMES[one.rule]},<br>{one.what}", COLOURS[one.rule]
-        names.append(name)
-        if math.isfinite(one.low):
-            traces.straight([one.low, min(one.high, most)], [name, name], colour=rgba(colour, 0.45), width=5, dash=None)
-        shown, said = [one.value if math.isfinite(one.value) else None], "%{x:.1f} samples<extra></extra>"
-        symbol = "circle-open" if one.what == "promised" else "circle"
-        traces.dots(shown, [name], name, colour, symbol=symbol, size=13, edge=2, hovertemplate=said)
+        name, symbol = f"{RULES[one.rule]},<br>{one.what}", "circle-open" if one.what == "promised" else "circle"
+        ends = one.low, min(one.high, most)
+        rows.append(Row(name, one.value, *ends, COLOURS[one.rule], symbol, "%{x:.1f} samples"))
         if one.said:
-            notes.append((name, one.said))
-    traces.straight([n, n], [names[-1], names[0]], "a task's own samples", COLOURS["single"], dash="dot")
-    return chart(
-        traces,
-        axis(
-            "samples a task is worth",
-            type="log",
-            range=[math.log10(min(grid[0], n) * 0.9), math.log10(most * 1.05)],
-        ),
-        names_axis(names, range=[-0.6, len(names) - 0.4]),
+            place = {"x": 0.02, "xref": "paper", "xanchor": "left", "y": name, "showarrow": False}
+            notes.append({**place, "text": one.said})
+    across = [math.log10(min(grid[0], n) * 0.9), math.log10(most * 1.05)]
+    return rows_chart(
+        rows,
+        axis("samples a task is worth", type="log", range=across),
+        level=(n, "a task's own samples"),
         title="Do the errors show what was promised?",
         subtitle="bars: 95 % intervals; dotted: a task's own samples",
-        height=110 + 46 * len(names),
-        legend=False,
-        annotations=[
-            {"x": 0.02, "xref": "paper", "y": name, "xanchor": "left", "text": text, "showarrow": False}
-            for name, text in notes
-        ],
-        hovermode="closest",
+        height=110 + 46 * len(rows),
+        annotations=notes,
     )
 
 
@@ -407,42 +332,25 @@ _X = {"n": "samples n per task", "k": "tasks k", "b": "backward steps b"}
 
 def plan_chart(table: pd.DataFrame, plan: Plan) -> go.Figure:
     """Return three panels: effective samples as n, k or b varies, with the band of the rate, the plan and the wish."""
-    traces = Traces()
-    colour = COLOURS["forward_backward" if plan.of == "mean" else "forward"]
-    name = f"effective samples of {PLACES[plan.of]}"
-    uncertain = plan.rate.low != plan.rate.high
-    here = {"n": plan.n, "k": plan.k, "b": plan.b}
-    ticks = []
-    for number, vary in enumerate(_X, start=1):
-        shown: dict[str, Any] = {"showlegend": number == 1, "panel": number}
-        part = table[table["vary"] == vary]
-        x = part["x"].to_numpy()
+    traces, ticks, here = Traces(), [], {"n": plan.n, "k": plan.k, "b": plan.b}
+    colour, name = (
+        COLOURS["forward_backward" if plan.of == "mean" else "forward"],
+        f"effective samples of {PLACES[plan.of]}",
+    )
+    for panel, vary in enumerate(_X, start=1):
+        x, value, low, high = (
+            table.loc[table["vary"] == vary, one].to_numpy() for one in ("x", "value", "low", "high")
+        )
         ticks.append(whole_numbers(int(x.max()), 6))
-        if uncertain:
-            low, high = part["low"].to_numpy(), part["high"].to_numpy()
-            traces.band(x, low, high, colour, 0.18, name="95 % interval of ρ", legendgroup="band", **shown)
-        traces.line(
-            x,
-            part["value"],
-            name,
-            colour,
-            mode="lines+markers" if vary == "b" else "lines",
-            legendgroup="value",
-            hovertemplate=f"{vary} = %{{x}}: %{{y:.1f}} samples<extra></extra>",
-            **shown,
-        )
+        if plan.rate.low != plan.rate.high:
+            traces.band(x, (low, high), colour, 0.18, name="95 % interval of ρ", panel=panel)
+        said = f"{vary} = %{{x}}: %{{y:.1f}} samples"
+        few = math.inf if vary == "b" else 0
+        traces.line(x, value, name, colour, width=2.5, few=few, said=said, panel=panel)
         if plan.wish is not None:
-            ends = [float(x.min()), float(x.max())]
-            traces.straight(ends, [plan.wish] * 2, f"wanted: {plan.wish:,.3g}", legendgroup="wish", **shown)
-        traces.dots(
-            [here[vary]],
-            [plan.promised[plan.of].value],
-            "the plan",
-            symbol="diamond",
-            legendgroup="plan",
-            hovertemplate=f"the plan, {vary} = %{{x}}: %{{y:.1f}} samples<extra></extra>",
-            **shown,
-        )
+            traces.straight([x.min(), x.max()], [plan.wish] * 2, f"wanted: {plan.wish:,.3g}", panel=panel)
+        look = {"symbol": "diamond", "said": f"the plan, {said}"}
+        traces.dots([here[vary]], [plan.promised[plan.of].value], "the plan", panel=panel, **look)
     return panels(
         traces,
         [f"k = {plan.k}, b = {plan.b}", f"n = {plan.n}, b = {plan.b}", f"n = {plan.n}, k = {plan.k}"],

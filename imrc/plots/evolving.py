@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from numpy.typing import ArrayLike
 
 from imrc._types import Floats
 from imrc.diagnostics import VERDICTS, Assessment, PartialAutocorrelation
@@ -24,18 +23,20 @@ from imrc.plots._drawing import (
     SCALE,
     Traces,
     axis,
-    bars,
     chart,
     colour_axis,
     decimals,
-    image_cells,
+    escaped,
     names_axis,
     panels,
+    short,
     task_ticks,
+    whiskers,
     whole_numbers,
 )
 from imrc.plots.tasks import image_side
 from imrc.watch import first_alarm
+from imrc.wording import RULES
 
 GROUP_NAMES = {name: term.title for name, term in VERDICTS.items()} | {
     "no_change": "no change",
@@ -54,52 +55,26 @@ def _ratio_text(result: Assessment) -> str:
 
 def pacf_panels(by_title: Mapping[str, PartialAutocorrelation]) -> go.Figure:
     """Return averaged partial autocorrelations by title side by side, as in the last figure of the paper."""
-    traces = Traces()
-    for number, pacf in enumerate(by_title.values(), start=1):
-        shown: dict[str, Any] = {"showlegend": number == 1, "panel": number}
+    traces, count = Traces(), len(by_title)
+    for panel, pacf in enumerate(by_title.values(), start=1):
         x = pacf.lags.astype(np.float64)
-        few = len(x) == 1
-        wide = np.array([0.7, 1.3]) if few else x
-        stretch = (lambda values: np.repeat(values, 2)) if few else np.asarray
-        traces.band(
-            wide,
-            stretch(pacf.mean - pacf.std),
-            stretch(pacf.mean + pacf.std),
-            DATA,
-            0.15,
-            name="± standard deviation over components (not an error bar)",
-            legendgroup="spread",
-            **shown,
-        )
+        # A single lag is as wide as a bar.
+        wide, times = (x, 1) if len(x) > 1 else (np.array([0.7, 1.3]), 2)
+        spread = [np.repeat(pacf.mean + sign * pacf.std, times) for sign in (-1, 1)]
+        name = "± standard deviation over components (not an error bar)"
+        traces.band(wide, spread, DATA, 0.15, name=name, panel=panel)
         if pacf.low is not None and pacf.high is not None:
-            traces.band(
-                wide,
-                stretch(pacf.low),
-                stretch(pacf.high),
-                COLOURS["single"],
-                0.45,
-                name="95 % of the averages if order did not matter",
-                legendgroup="reference",
-                **shown,
-            )
-        traces.line(
-            x,
-            pacf.mean,
-            "average over components",
-            DATA,
-            mode="lines+markers",
-            legendgroup="mean",
-            marker={"size": 8},
-            hovertemplate="lag %{x}: %{y:.3f}<extra></extra>",
-            **shown,
-        )
-        ends = [float(wide[0]), float(wide[-1])]
-        traces.straight(ends, [0, 0], "zero", None, width=1, legendgroup="zero", **shown)
-    count = len(by_title)
+            ends = [np.repeat(end, times) for end in (pacf.low, pacf.high)]
+            name = "95 % of the averages if order did not matter"
+            traces.band(wide, ends, COLOURS["single"], 0.45, name=name, panel=panel)
+        look = {"width": 2.5, "few": math.inf, "marker": {"size": 8}, "said": "lag %{x}: %{y:.3f}"}
+        traces.line(x, pacf.mean, "average over components", DATA, panel=panel, **look)
+        traces.straight(wide[[0, -1]], [0, 0], "zero", None, width=1, panel=panel)
+    ticks = whole_numbers(max(len(pacf.lags) for pacf in by_title.values()), 10)
     return panels(
         traces,
         list(by_title),
-        [axis("lag (tasks)", **whole_numbers(max(len(pacf.lags) for pacf in by_title.values()), 10))] * count,
+        [axis("lag (tasks)", **ticks)] * count,
         [axis("partial autocorrelation"), *[axis()] * (count - 1)],
         gap=0.2 / count,
         share_y=True,
@@ -110,34 +85,25 @@ def pacf_panels(by_title: Mapping[str, PartialAutocorrelation]) -> go.Figure:
 
 def variogram_chart(result: Assessment) -> go.Figure:
     """Return the variogram with what independent orders and the fitted random walk would give."""
-    curve = result.variogram
-    traces, limits = Traces(), {}
+    curve, traces, limits = result.variogram, Traces(), {}
     if curve is not None:
-        lags = curve.lags.astype(np.float64)
+        drawn = [np.append(curve.gamma, 0.0)]
         if curve.envelope_lags is not None and curve.low is not None and curve.high is not None:
-            name = "95 % of the orders if the order did not matter (flat)"
-            at = curve.envelope_lags.astype(np.float64)
-            traces.band(at, curve.low, curve.high, COLOURS["single"], 0.35, name=name)
-        traces.line(
-            lags,
-            curve.gamma,
-            "distance minus noise, mean over pairs",
-            DATA,
-            mode="lines+markers" if len(lags) <= 60 else "lines",
-            customdata=curve.pairs,
-            hovertemplate="lag %{x}: %{y:.3g}<br>%{customdata} pairs<extra></extra>",
-        )
+            at, name = curve.envelope_lags.astype(np.float64), "95 % of the orders if the order did not matter (flat)"
+            traces.band(at, (curve.low, curve.high), COLOURS["single"], 0.35, name=name)
+            drawn += [curve.low, curve.high]
+        look = {"width": 2.5, "few": 60, "customdata": curve.pairs}
+        said = "lag %{x}: %{y:.3g}<br>%{customdata} pairs"
+        traces.line(curve.lags, curve.gamma, "distance minus noise, mean over pairs", DATA, said=said, **look)
         if result.change is not None:
-            name = f"random walk, {_ratio_text(result)}"
-            traces.straight([0, lags[-1]], [0, result.change.ratio * lags[-1]], name, COLOURS["forward"], width=2)
-            top = max(float(np.max(curve.gamma)), float(np.max(curve.high)) if curve.high is not None else 0.0)
-            bottom = min(float(np.min(curve.gamma)), float(np.min(curve.low)) if curve.low is not None else 0.0, 0.0)
+            last, name = curve.lags[-1], f"random walk, {_ratio_text(result)}"
+            traces.straight([0, last], [0, result.change.ratio * last], name, COLOURS["forward"], width=2)
+            top, bottom = np.max(np.concatenate(drawn)), np.min(np.concatenate(drawn))
             room = 0.08 * max(top - bottom, 1e-9)
             limits["range"] = [bottom - room, top + 2 * room]
-    ticks = whole_numbers(0 if curve is None else len(curve.lags))
     return chart(
         traces,
-        axis("lag (tasks)", rangemode="tozero", **ticks),
+        axis("lag (tasks)", rangemode="tozero", **whole_numbers(0 if curve is None else len(curve.lags))),
         axis("squared distance / noise of one average", **limits),
         title="Does the distance between tasks grow with time?",
         height=420,
@@ -161,30 +127,21 @@ def distance_heatmap(result: Assessment) -> go.Figure:
     """Return squared distances of tasks minus noise, diagonal blank; averages over blocks above 200 tasks."""
     values, size = _blocks(result.distance)
     start = 1 + size * np.arange(len(values))
-    names = [
-        f"task {a} ({html.escape(result.labels[a - 1])})" if size == 1 else f"tasks {a} to {a + size - 1}"
-        for a in start.tolist()
-    ]
+    names = [f"tasks {a} to {a + size - 1}" for a in start.tolist()]
+    if size == 1:
+        names = [f"task {a} ({label})" for a, label in enumerate(escaped(result.labels), start=1)]
     finite = values[np.isfinite(values)]
     top = max(float(np.quantile(finite, 0.99)) if finite.size else 1.0, 1e-9)
+    pairs = np.array([[f"{a}<br>{b}" for a in names] for b in names], dtype=object)
     traces = Traces()
-    traces.add(
-        kind="heatmap",
-        x=start,
-        y=start,
-        z=values,
-        coloraxis=SCALE,
-        customdata=np.array([[f"{a}<br>{b}" for a in names] for b in names], dtype=object),
-        hovertemplate="%{customdata}<br>distance %{z:.3g}<extra></extra>",
-        hoverongaps=False,
-    )
+    traces.cells(start, start, values, SCALE, customdata=pairs, said="%{customdata}<br>distance %{z:.3g}")
     bar = {"title": {"text": "distance²<br>/ noise", "font": {"size": 12}}, "thickness": 14}
     both = {"constrain": "domain", "showgrid": False}
-    ticks = [task_ticks(result.labels, ticks=number) for number in (5, 8)]
+    across, down = (task_ticks(result.labels, ticks=number) for number in (5, 8))
     return chart(
         traces,
-        axis("task", **both, **ticks[0]),
-        axis("task", autorange="reversed", scaleanchor="x", **both, **ticks[1]),
+        axis("task", **both, **across),
+        axis("task", autorange="reversed", scaleanchor="x", **both, **down),
         title="Which tasks are alike?",
         height=460,
         legend=False,
@@ -193,30 +150,20 @@ def distance_heatmap(result: Assessment) -> go.Figure:
 
 
 def change_chart(result: Assessment) -> go.Figure:
-    """Return the change at each step (`step_changes`) with the common estimate n ρ, and where steps would lie."""
+    """Return the change at each step (`step_changes`) with the common estimate n ρ, and where steps would be."""
     table, traces = step_changes(result), Traces()
-    x = table["task"].to_numpy(dtype=np.float64)
-    few = len(x) <= 150
+    x, change, low, high, noise = (table[one].to_numpy(float) for one in ("task", "change", "low", "high", "noise_se"))
     if result.change is not None and len(x) > 1:
-        low, high = table["low"].to_numpy(), table["high"].to_numpy()
-        traces.band(x, low, high, COLOURS["forward"], 0.25, name="95 % of single steps at this rate")
+        traces.band(x, (low, high), COLOURS["forward"], 0.25, name="95 % of single steps at this rate")
     if len(x) > 1:
-        noise = 1.96 * table["noise_se"].to_numpy()
-        traces.band(x, -noise, noise, COLOURS["single"], 0.35, name="95 % of steps if nothing changed")
+        name = "95 % of steps if nothing changed"
+        traces.band(x, (-1.96 * noise, 1.96 * noise), COLOURS["single"], 0.35, name=name)
     if result.change is not None:
         name = f"mean of all steps at this rate, {_ratio_text(result)}"
         traces.straight(x[[0, -1]], [result.change.ratio] * 2, name, COLOURS["forward"], width=2.5)
-    traces.line(
-        x,
-        table["change"],
-        "change of the averages minus noise",
-        DATA,
-        width=1.5 if few else 1,
-        mode="markers+lines" if few else "lines",
-        marker={"size": 7},
-        customdata=[html.escape(str(label)) for label in table["label"]],
-        hovertemplate="step to task %{x} (%{customdata})<br>%{y:.3g}<extra></extra>",
-    )
+    look = {"width": 1.5 if len(x) <= 150 else 1, "few": 150, "marker": {"size": 7}}
+    said = {"customdata": escaped(table["label"]), "said": "step to task %{x} (%{customdata})<br>%{y:.3g}"}
+    traces.line(x, change, "change of the averages minus noise", DATA, **look, **said)
     return chart(
         traces,
         axis("step to task", **task_ticks(table["label"].tolist(), first=2)),
@@ -228,46 +175,29 @@ def change_chart(result: Assessment) -> go.Figure:
 
 def model_gaps(result: Assessment) -> go.Figure:
     """Return the BIC of the best model of each kind minus that of the best overall; a root scale shows small gaps."""
-    gaps = sorted(result.gaps.items(), key=lambda item: -item[1])
+    gaps = dict(sorted(result.gaps.items(), key=lambda item: -item[1]))
     named = {result.verdict.name, result.verdict.second}
     traces = Traces()
-    for inside, name, colour in (
-        (True, "named in the verdict", COLOURS["forward_backward"]),
-        (False, "other kinds of change", COLOURS["single"]),
+    for inside, name, rule in (
+        (True, "named in the verdict", "forward_backward"),
+        (False, "other kinds of change", "single"),
     ):
-        chosen = {GROUP_NAMES[group]: gap for group, gap in gaps if (group in named) == inside}
-        x, y = [math.sqrt(gap) for gap in chosen.values()], list(chosen)
+        chosen = {GROUP_NAMES[group]: gap for group, gap in gaps.items() if (group in named) == inside}
+        x, y, values = list(map(math.sqrt, chosen.values())), list(chosen), list(chosen.values())
         if chosen:
-            traces.add(
-                kind="bar",
-                x=x,
-                y=y,
-                orientation="h",
-                width=0.12,
-                marker={"color": colour},
-                showlegend=False,
-                hoverinfo="skip",
-            )
+            look = {"orientation": "h", "width": 0.12, "showlegend": False, "hoverinfo": "skip"}
+            traces.bars(x, y, "", COLOURS[rule], **look)
             # A dot at the end: the best has a bar of length 0.
-            traces.add(
-                x=x,
-                y=y,
-                mode="markers+text",
-                name=name,
-                marker={"color": colour, "size": 15},
-                text=[f"   {gap:.1f}" if gap < 100 else f"   {gap:,.0f}" for gap in chosen.values()],
-                textposition="middle right",
-                cliponaxis=False,
-                customdata=list(chosen.values()),
-                hovertemplate="%{y}: %{customdata:.1f} behind the best<extra></extra>",
-            )
-    largest = max((gap for _, gap in gaps), default=1.0)
+            texts = [f"   {gap:.1f}" if gap < 100 else f"   {gap:,.0f}" for gap in values]
+            look = {"size": 15, "text": texts, "textposition": "middle right", "cliponaxis": False}
+            said = {"customdata": values, "said": "%{y}: %{customdata:.1f} behind the best"}
+            traces.dots(x, y, name, COLOURS[rule], mode="markers+text", **look, **said)
     # Room at the left: the dot of the best, at 0, must not cover its name.
-    scale = math.sqrt(max(largest, 1.0))
+    scale = math.sqrt(max([*gaps.values(), 1.0]))
     return chart(
         traces,
         axis("BIC behind the best (root scale; 0 is best)", showticklabels=False, range=[-0.05 * scale, 1.25 * scale]),
-        axis(categoryorder="array", categoryarray=[GROUP_NAMES[group] for group, _ in gaps]),
+        axis(categoryorder="array", categoryarray=[GROUP_NAMES[group] for group in gaps]),
         title="Which kind of change fits best?",
         height=460,
     )
@@ -275,26 +205,16 @@ def model_gaps(result: Assessment) -> go.Figure:
 
 def component_chart(table: pd.DataFrame, name: str) -> go.Figure:
     """Return one component over the tasks, of `component_tracks`: averages with bars, forward and smoothed bands."""
-    traces = Traces()
-    x = table["task"].to_numpy(dtype=np.float64)
-    few = len(x) <= 150
-    for column, colour, label, dash in (
-        ("forward", COLOURS["forward"], "forward", "dash"),
-        ("smooth", COLOURS["forward_backward"], "forward and backward", "solid"),
-    ):
+    traces, x, few = Traces(), table["task"].to_numpy(dtype=np.float64), len(table) <= 150
+    for column, rule, dash in (("forward", "forward", "dash"), ("smooth", "forward_backward", "solid")):
         value, se = table[column].to_numpy(), table[f"{column}_se"].to_numpy()
-        traces.band(x, value - se, value + se, colour, 0.22, name=f"{label}, band ± √s")
-        traces.line(x, value, label, colour, width=2, dash=dash, hovertemplate="%{y:.4g}<extra>" + label + "</extra>")
-    traces.dots(
-        x,
-        table["mean"],
-        "sample average ± √s" if few else "sample average",
-        COLOURS["single"],
-        size=7 if few else 3,
-        error_y=bars(table["mean_se"], colour=COLOURS["single"]) if few else None,
-        customdata=[html.escape(str(label)) for label in table["label"]],
-        hovertemplate="task %{x} (%{customdata})<br>average %{y:.4g}<extra></extra>",
-    )
+        label, colour = RULES[rule].lower(), COLOURS[rule]
+        traces.band(x, (value - se, value + se), colour, 0.22, name=f"{label}, band ± √s")
+        traces.line(x, value, label, colour, dash=dash, said="%{y:.4g}", box=label)
+    label, colour = "sample average ± √s" if few else "sample average", COLOURS["single"]
+    look = {"size": 7 if few else 3, "error_y": whiskers(table["mean_se"], colour=colour) if few else None}
+    said = {"customdata": escaped(table["label"]), "said": "task %{x} (%{customdata})<br>average %{y:.4g}"}
+    traces.dots(x, table["mean"], label, colour, **look, **said)
     return chart(
         traces,
         axis("task", **task_ticks(table["label"].tolist())),
@@ -321,21 +241,11 @@ def power_chart(table: pd.DataFrame, here: Sequence[str | None] = ()) -> go.Figu
     names = [f"<b>{SIMULATED[kind][1]}</b>" if kind in here else SIMULATED[kind][1] for kind in table["kind"]]
     traces = Traces()
     for column, (name, colour) in _ANSWERS.items():
-        percent = table[column]
-        traces.add(
-            kind="bar",
-            orientation="h",
-            x=percent,
-            y=names,
-            name=name,
-            marker={"color": colour},
-            text=[f"{value:.0f}" if value >= _WRITTEN else "" for value in percent],
-            textposition="inside",
-            insidetextanchor="middle",
-            textangle=0,
-            textfont={"color": "#FFFFFF" if column in ("named", "another") else "#14181F"},
-            hovertemplate=f"%{{y}}: {name} in %{{x:.0f}} of 100<extra></extra>",
-        )
+        texts = [f"{value:.0f}" if value >= _WRITTEN else "" for value in table[column]]
+        look = {"textposition": "inside", "insidetextanchor": "middle", "textangle": 0, "orientation": "h"}
+        ink = {"color": "#FFFFFF" if column in ("named", "another") else "#14181F"}
+        said = f"%{{y}}: {name} in %{{x:.0f}} of 100"
+        traces.bars(table[column], names, name, colour, said, text=texts, textfont=ink, **look)
     return chart(
         traces,
         axis("of 100 simulated sequences the diagnosis names", range=[0, 100], tickvals=[0, 25, 50, 75, 100]),
@@ -359,33 +269,22 @@ def changed_panels(result: Changed, first: int = 0) -> go.Figure:
     """Return three of the largest changes over the tasks, from row `first` on, with what no change would be."""
     rows = range(first, min(first + PER_ROW, len(result.table)))
     traces, titles = Traces(), []
-    for number, row in enumerate(rows, start=1):
+    for panel, row in enumerate(rows, start=1):
         kind, c, column = (result.table.loc[row, name] for name in ("kind", "class_index", "column_index"))
         values, errors = moves(result.counted, kind, int(c))
         value, error = (part[:, int(c if kind == "label" else column)] for part in (values, errors))
         there = np.flatnonzero(np.isfinite(value))
-        x = there + 1.0
-        name = result.row_name(row)
-        short = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
-        titles.append(f"{html.escape(short)}<br><span style='font-size:12px'>{SHIFTS[kind]}</span>")
-        shown: dict[str, Any] = {"panel": number, "showlegend": number == 1 and first == 0}
-        level = float(np.average(value[there], weights=1.0 / np.maximum(error[there], 1e-12) ** 2))
-        low, high = value[there] - 1.96 * error[there], value[there] + 1.96 * error[there]
-        traces.band(x, low, high, DATA, 0.2, name="95 % interval of each task", legendgroup="band", **shown)
-        traces.straight([1, result.k], [level, level], "mean of all tasks", legendgroup="mean", **shown)
-        traces.line(
-            x,
-            value[there],
-            "average of the task",
-            DATA,
-            width=2,
-            mode="lines+markers" if len(x) <= 60 else "lines",
-            legendgroup="value",
-            marker={"size": 6},
-            customdata=[html.escape(result.labels[i]) for i in there],
-            hovertemplate="task %{x} (%{customdata}): %{y:.3g}<extra></extra>",
-            **shown,
-        )
+        x, value, error = there + 1.0, value[there], error[there]
+        name = short(result.row_name(row), _LONGEST)
+        titles.append(f"{html.escape(name)}<br><span style='font-size:12px'>{SHIFTS[kind]}</span>")
+        shown: dict[str, Any] = {"panel": panel} | ({"showlegend": False} if first else {})
+        level = float(np.average(value, weights=1.0 / np.maximum(error, 1e-12) ** 2))
+        ends = value - 1.96 * error, value + 1.96 * error
+        traces.band(x, ends, DATA, 0.2, name="95 % interval of each task", **shown)
+        traces.straight([1, result.k], [level, level], "mean of all tasks", **shown)
+        labels = escaped(result.labels[i] for i in there)
+        said = {"customdata": labels, "said": "task %{x} (%{customdata}): %{y:.3g}"}
+        traces.line(x, value, "average of the task", DATA, few=60, **said, **shown)
     ticks = task_ticks(result.labels, ticks=4)
     return panels(
         traces,
@@ -427,21 +326,18 @@ def changed_images(result: Changed) -> go.Figure | None:
         **quiet,
         "autorange": "reversed",
         "tickvals": [row * step + centre for row in range(len(classes))],
-        "ticktext": [html.escape(result.classes[c]) for c in classes],
+        "ticktext": escaped(result.classes[c] for c in classes),
     }
     names = [f"tasks 1 to {third}", f"tasks {result.k - third + 1} to {result.k}"] if third > 1 else ["first", "last"]
     brightest = float(np.nanmax(averages))
-    traces = Traces([image_cells(averages, zmax=brightest, hovertemplate="average %{z:.3g}<extra></extra>")])
-    said = "change %{z:+.2f} sd<extra></extra>"
-    traces.add(kind="heatmap", z=change, coloraxis=DIFFERENCE, hoverongaps=False, hovertemplate=said, panel=2)
+    traces = Traces()
+    traces.cells(None, None, averages, None, zmax=brightest, said="average %{z:.3g}")
+    traces.cells(None, None, change, DIFFERENCE, said="change %{z:+.2f} sd", panel=2)
     bar = {"title": {"text": "change in sd", "font": {"size": 12}}, "thickness": 12}
     return panels(
         traces,
         ["Average image", "Late less early"],
-        [
-            axis(tickvals=[centre, step + centre], ticktext=names, **quiet),
-            axis(showticklabels=False, **quiet),
-        ],
+        [axis(tickvals=[centre, step + centre], ticktext=names, **quiet), axis(showticklabels=False, **quiet)],
         [axis(scaleanchor="x", **down), axis(scaleanchor="x2", **{**down, "showticklabels": False})],
         gap=0.08,
         title="What do the classes look like early and late?",
@@ -457,55 +353,28 @@ _LEAST, _MOST = 1e-2, 1e8  # Evidence is drawn between these: below and above it
 
 def watch_chart(story: pd.DataFrame, alpha: float = 0.05) -> go.Figure:
     """Return what `watch_story` says of each task: evidence of a change, its size, errors before and after learning."""
-    x, alarm, last = story["task"], first_alarm(story, alpha), int(story["task"].iloc[-1])
-    label = np.array([html.escape(str(one)) for one in story["label"]], dtype=object)
-    lit, ends, traces = story["unusual"].to_numpy(dtype=bool), [1.5, last + 0.5], Traces()
-
-    def line(y: ArrayLike, name: str, colour: str, digits: str, dash: str | None = None, panel: int = 1) -> None:
-        traces.line(
-            x,
-            y,
-            name,
-            colour,
-            width=2,
-            dash=dash,
-            mode="lines+markers" if last <= 60 else "lines",
-            marker={"size": 6},
-            customdata=label,
-            hovertemplate=f"task %{{x}} (%{{customdata}}): %{{y:{digits}}}<extra>{name if panel > 1 else ''}</extra>",
-            panel=panel,
-        )
-
-    evidence = np.clip(story["evidence"].to_numpy(), _LEAST, _MOST)
-    line(evidence, "evidence", DATA, ".3g")
+    x, alarm, last = story["task"].to_numpy(), first_alarm(story, alpha), int(story["task"].iloc[-1])
+    labels, lit = np.array(escaped(story["label"]), dtype=object), story["unusual"].to_numpy(dtype=bool)
+    evidence, change = np.clip(story["evidence"].to_numpy(), _LEAST, _MOST), story["change"].to_numpy()
+    ends, traces, said = [1.5, last + 0.5], Traces(), "task %{x} (%{customdata}): "
+    look = {"customdata": labels, "few": 60}
+    traces.line(x, evidence, "evidence", DATA, said=said + "%{y:.3g}", **look)
     traces.straight(ends, [1.0 / alpha] * 2, f"alarm, from {1.0 / alpha:g}", _ALARM)
     if alarm is not None:
-        at, said = story["task"].to_numpy() == alarm, "alarm at task %{x}<extra></extra>"
-        look: dict[str, Any] = {"symbol": "diamond", "size": 12, "showlegend": False}
-        traces.dots(x[at], evidence[at], f"alarm at task {alarm}", _ALARM, hovertemplate=said, **look)
+        at = {"symbol": "diamond", "size": 12, "showlegend": False, "said": "alarm at task %{x}"}
+        traces.dots([alarm], evidence[x == alarm], f"alarm at task {alarm}", _ALARM, **at)
     for where, name, colour in ((~lit, "change", COLOURS["reference"]), (lit, "more than usual", "#CC79A7")):
         if where.any():
-            traces.add(
-                kind="bar",
-                x=x[where],
-                y=story["change"][where],
-                name=name,
-                marker={"color": colour},
-                customdata=label[where],
-                hovertemplate="step to task %{x} (%{customdata}): %{y:.3g}<extra></extra>",
-                panel=2,
-            )
-    line(story["before"], "before learning it", COLOURS["single"], ".3f", "dot", panel=3)
-    line(story["after"], "after learning it", COLOURS["forward"], ".3f", "solid", panel=3)
+            shown = {"customdata": labels[where], "said": f"step to {said}%{{y:.3g}}", "panel": 2}
+            traces.bars(x[where], change[where], name, colour, **shown)
+    for column, rule, dash in (("before", "single", "dot"), ("after", "forward", "solid")):
+        shown = {"said": said + "%{y:.3f}", "box": f"{column} learning it", "panel": 3, **look}
+        traces.line(x, story[column], f"{column} learning it", COLOURS[rule], dash=dash, **shown)
 
     top = max(2.0 / alpha, float(np.clip(story["evidence"].max(), _LEAST, _MOST)) * 2.0)
     powers = range(math.floor(math.log10(_LEAST)), math.ceil(math.log10(top)) + 1)
-    shown = [power for power in powers if len(powers) <= 6 or power % 2 == 0]
-    scale: dict[str, Any] = {
-        "tickvals": [10.0**power for power in shown],
-        "ticktext": [_power(power) for power in shown],
-    }
-    change = story["change"].to_numpy()
+    powers = powers if len(powers) <= 6 else range(2 * math.ceil(powers[0] / 2), powers[-1] + 1, 2)
+    scale: dict[str, Any] = {"tickvals": [10.0**power for power in powers], "ticktext": list(map(_power, powers))}
     low, high = min(float(np.nanmin(change, initial=0.0)), 0.0), float(np.nanmax(change, initial=1e-9))
     ticks = {"range": ends, **task_ticks(story["label"].tolist(), first=2, ticks=4)}
     return panels(

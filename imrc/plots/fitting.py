@@ -48,7 +48,12 @@ def _line(trace: Any) -> str | None:  # noqa: ANN401 - a scatter or bar trace
     if not points:
         return None
     if len(points) <= 3 or isinstance(points[0][0], str):
-        return f"{name}: " + ", ".join(f"{_number(a)}: {_number(b)}" for a, b in points[:20])
+        # A row of its own has the name of what it shows.
+        said = (
+            _number(b) if isinstance(a, str) and plain_text(a) == name else f"{_number(a)}: {_number(b)}"
+            for a, b in points[:20]
+        )
+        return f"{name}: " + ", ".join(said)
     low, high = min(points, key=lambda point: point[1]), max(points, key=lambda point: point[1])
     if high[1] - low[1] <= 1e-9 * max(1.0, abs(high[1])):
         return f"{name}: {_number(low[1])} throughout"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,56 +12,50 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.colors import sample_colorscale, unlabel_rgb
 
+from imrc._types import Floats
 from imrc.paper.method import FLOW, Box, lines_of, short_name
 from imrc.plots._drawing import (
     COLOURS,
     DIFFERENCE,
     DIVERGING,
-    NAMES,
     Traces,
-    arrow,
     axis,
-    band_key,
-    bars,
     chart,
     colour_axis,
     decimals,
     panels,
     samples_axis,
+    whiskers,
     whole_numbers,
 )
 from imrc.plots.compare import METHOD_COLOURS
 from imrc.plots.fitting import plain_text
 from imrc.plots.result import BAR_BELOW
-from imrc.wording import decimal
+from imrc.wording import RULES, with_spread
 
 _FULL = 0.2  # Differences of at least this size have the full colour.
 
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon", "hexagon", "triangle-down")
 
 
-def _texts(cells: pd.DataFrame, *, milliseconds: bool) -> tuple[list[str], list[str]]:
-    """Return the text and the hover text of each cell."""
+def _texts(cell: Any, *, milliseconds: bool) -> tuple[str, str]:  # noqa: ANN401 - a row of a table
+    """Return the text and the hover text of a cell."""
 
-    def value(number: float, digits: int, ms: bool) -> str:
-        if not np.isfinite(number):
-            return "–"
-        return f"{1000 * number:.{digits}f}" if ms else decimal(number, digits)
+    def value(number: float, digits: int, spread: float = math.nan) -> str:
+        if milliseconds and math.isfinite(number):
+            return f"{1000 * number:.{digits}f}"
+        return with_spread(number, spread, digits) or "–"
 
-    shown, said = [], []
-    for cell in cells.itertuples():
-        # Printed running times are whole milliseconds; of ours, small ones have a decimal.
-        digits = (int(cell.ours < 0.01), 0) if milliseconds else (3, 2)
-        ours, printed = (value(v, d, milliseconds) for v, d in zip((cell.ours, cell.printed), digits, strict=True))
-        shown.append(f"<b>{ours}</b><br>({printed})" if np.isfinite(cell.ours) else f"({printed})")
-        unit = " ms" if milliseconds else ""
-        std = f" ± {decimal(cell.std)}" if np.isfinite(cell.std) else ""
-        printed_std = f" ± {decimal(cell.printed_std, 2)}" if np.isfinite(cell.printed_std) else ""
-        many = "repetitions" if getattr(cell, "dataset", "-") else "datasets"  # the row of averages has no dataset
-        measured = f"{ours}{unit}{std} ({cell.repetitions} {many})" if np.isfinite(cell.ours) else "not measured"
-        why = f"<br>{cell.why}" if getattr(cell, "why", "") else ""
-        said.append(f"{cell.title}, {cell.column}<br>ours: {measured}<br>printed: {printed}{unit}{printed_std}{why}")
-    return shown, said
+    # Printed running times are whole milliseconds; of ours, small ones have a decimal.
+    of_ours, of_print = (int(cell.ours < 0.01), 0) if milliseconds else (3, 2)
+    unit, measured = " ms" * milliseconds, math.isfinite(cell.ours)
+    many = "repetitions" if getattr(cell, "dataset", "-") else "datasets"  # the row of averages has no dataset
+    ours = f"{value(cell.ours, of_ours, cell.std)}{unit} ({cell.repetitions} {many})" if measured else "not measured"
+    printed = f"{value(cell.printed, of_print, cell.printed_std)}{unit}"
+    why = f"<br>{cell.why}" if getattr(cell, "why", "") else ""
+    in_print = f"({value(cell.printed, of_print)})"
+    shown = f"<b>{value(cell.ours, of_ours)}</b><br>{in_print}" if measured else in_print
+    return shown, f"{cell.title}, {cell.column}<br>ours: {ours}<br>printed: {printed}{why}"
 
 
 def _colour_on(share: float) -> str:
@@ -84,49 +80,26 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
     """
     rows, columns = list(dict.fromkeys(cells["title"])), list(dict.fromkeys(cells["column"]))
     row, column = cells["title"].map(rows.index).to_numpy(), cells["column"].map(columns.index).to_numpy()
-    shown, said = _texts(cells, milliseconds=milliseconds)
+    shown, said = zip(*(_texts(cell, milliseconds=milliseconds) for cell in cells.itertuples()), strict=True)
     grid = np.full((len(rows), len(columns)), np.nan)
     texts, hovers = np.full(grid.shape, "", dtype=object), np.full(grid.shape, "", dtype=object)
     values = np.log10(cells["ours"] / cells["printed"]) if milliseconds else cells["gap"]
     # Measured without a printed counterpart: neither better nor worse.
     grid[row, column] = np.where(cells["ours"].notna(), values.fillna(0.0), np.nan)
     texts[row, column], hovers[row, column] = shown, said
-    full = 3.0 if milliseconds else _FULL
-    bar = {**BAR_BELOW, "len": 0.8, "nticks": 5}
+    full, ticks = _FULL, decimals([-_FULL, _FULL], sign=True, ticks=4)
     if milliseconds:
-        bar |= {"tickvals": [-2, 0, 2], "ticktext": ["1/100", "equal", "100 times"]}
-    else:
-        ticks = decimals([-full, full], sign=True, ticks=4)
-        bar |= {name: ticks[name] for name in ("tickvals", "ticktext")}
-    traces = Traces()
-    traces.add(
-        kind="heatmap",
-        z=grid,
-        x=columns,
-        y=rows,
-        text=texts,
-        customdata=hovers,
-        hovertemplate="%{customdata}<extra></extra>",
-        coloraxis=DIFFERENCE,
-        xgap=2,
-        ygap=2,
-    )
+        full, ticks = 3.0, {"tickvals": [-2, 0, 2], "ticktext": ["1/100", "equal", "100 times"]}
+    bar = {**BAR_BELOW, "len": 0.8, "nticks": 5, "tickvals": ticks["tickvals"], "ticktext": ticks["ticktext"]}
+    traces, told = Traces(), "%{customdata}"
+    traces.cells(columns, rows, grid, DIFFERENCE, text=texts, customdata=hovers, said=told, xgap=2, ygap=2)
     # Plotly's own choice of text colour is hard to read on medium shades. No colour: the ink of the page.
-    colours = np.array(
-        [COLOURS["reference"] if np.isnan(value) else _colour_on((value / full + 1) / 2) for value in grid.flat]
-    )
-    for colour in dict.fromkeys(colours):
-        here = colours == colour
-        traces.add(
-            x=np.tile(columns, len(rows))[here],
-            y=np.repeat(rows, len(columns))[here],
-            mode="text",
-            text=texts.ravel()[here],
-            textfont={"size": 11, "color": colour or None},
-            customdata=hovers.ravel()[here],
-            hovertemplate="%{customdata}<extra></extra>",
-            showlegend=False,
-        )
+    inks = [COLOURS["reference"] if np.isnan(value) else _colour_on((value / full + 1) / 2) for value in grid.flat]
+    for ink in dict.fromkeys(inks):
+        here = np.array(inks) == ink
+        x, y = np.tile(columns, len(rows))[here], np.repeat(rows, len(columns))[here]
+        look: dict[str, Any] = {"mode": "text", "textfont": {"size": 11, "color": ink or None}, "showlegend": False}
+        traces.add(x=x, y=y, text=texts.ravel()[here], customdata=hovers.ravel()[here], said=told, **look)
     slanted = max(map(len, columns)) > 8
     top = 150 if slanted else 84
     unit = "ours / printed" if milliseconds else "ours − printed"
@@ -153,20 +126,11 @@ def ours_against_printed(cells: pd.DataFrame) -> go.Figure:
     for position, (name, part) in enumerate(both.groupby("column", sort=False)):
         own = str(name).startswith("IMRC")
         colour = COLOURS["forward_backward"] if own else METHOD_COLOURS.get(str(name).lower(), COLOURS["reference"])
-        hollow = own and "recommended" in str(name)
-        symbol = _SYMBOLS[position % len(_SYMBOLS)]
-        traces.dots(
-            part["printed"],
-            part["ours"],
-            str(name),
-            colour,
-            symbol=f"{symbol}-open" if hollow else symbol,
-            error_x=bars(part["printed_std"].fillna(0.0), colour=colour, thickness=1),
-            error_y=bars(part["std"].fillna(0.0), colour=colour, thickness=1),
-            opacity=0.9,
-            customdata=part["title"],
-            hovertemplate="%{customdata}: ours %{y:.3f}, printed %{x:.2f}<extra>" + str(name) + "</extra>",
-        )
+        hollow = "-open" if own and "recommended" in str(name) else ""
+        across, up = (whiskers(part[one].fillna(0.0), colour=colour, thickness=1) for one in ("printed_std", "std"))
+        look = {"symbol": _SYMBOLS[position % len(_SYMBOLS)] + hollow, "opacity": 0.9, "error_x": across, "error_y": up}
+        said = {"customdata": part["title"], "said": "%{customdata}: ours %{y:.3f}, printed %{x:.2f}", "box": str(name)}
+        traces.dots(part["printed"], part["ours"], str(name), colour, **look, **said)
     return chart(
         traces,
         axis("printed error", tickformat=".1f", range=[0.0, top]),
@@ -185,28 +149,19 @@ def window_curves(table: pd.DataFrame) -> go.Figure:
     Divided by that of single-task learning; `table` is of one sequence and preset.
     """
     sizes = sorted(table["n"].unique())
-    rules = [rule for rule in NAMES if rule in set(table["rule"]) and rule != "single"]
-    traces = Traces()
-    for rule in rules:
-        for n, dash in zip(sizes, _BY_SIZE * len(sizes), strict=False):
-            part = table[(table["rule"] == rule) & (table["n"] == n)].sort_values("k")
-            _line(traces, part["k"], part, COLOURS[rule], dash, f"{NAMES[rule]}, n = {n}", 1)
-    _level(traces, [table["k"].min(), table["k"].max()], 1)
+    shown = table[table["rule"].isin(list(RULES)[1:])]
+    panel = {"k": _windows(shown, "k", "n", sizes, 1)}
     titles, x_axes = ["Against k"], [axis("consecutive tasks k", **whole_numbers(int(table["k"].max()), 8))]
     if len(sizes) > 1:
         lengths = _two_lengths(table["k"].unique())
-        for rule in rules:
-            for k, dash in zip(lengths, _BY_SIZE, strict=False):
-                part = table[(table["rule"] == rule) & (table["k"] == k)].sort_values("n")
-                _line(traces, part["n"], part, COLOURS[rule], dash, f"{NAMES[rule]}, k = {k}", 2)
-        _level(traces, [sizes[0], sizes[-1]], 2)
+        panel["n"] = _windows(shown, "n", "k", lengths, 2)
         titles.append(f"Against n, k = {' and '.join(map(str, lengths))}")
         x_axes.append(samples_axis(sizes))
-    shown = table[table["rule"].isin(rules)]
-    spread = np.nan_to_num(shown["ratio_half"].to_numpy())
-    ends = decimals(np.concatenate([shown["ratio"] - spread, shown["ratio"] + spread, [1.0]]))
+    traces = Traces(itertools.chain(*panel.values()))
+    traces.band_key(shown.assign(stderr=shown["ratio_stderr"]))
+    ends = decimals(np.concatenate([*_ratio_ends(shown["ratio"], np.nan_to_num(shown["ratio_half"])), [1.0]]))
     return panels(
-        [*traces, *band_key(shown.assign(stderr=shown["ratio_stderr"]))],
+        traces,
         titles,
         x_axes,
         [axis("error / single-task error", **ends), *[axis(**ends)] * (len(titles) - 1)],
@@ -217,38 +172,31 @@ def window_curves(table: pd.DataFrame) -> go.Figure:
     )
 
 
+def _windows(table: pd.DataFrame, over: str, other: str, values: Sequence[int], panel: int) -> Traces:
+    """Return the curves of a panel, for each rule and each of some values of what is not on its axis."""
+    traces = Traces()
+    for (rule, name), (value, dash) in itertools.product(
+        RULES.items(), zip(values, _BY_SIZE * len(values), strict=False)
+    ):
+        part = table[(table["rule"] == rule) & (table[other] == value)].sort_values(over)
+        if len(part):
+            points = (part[column].to_numpy() for column in (over, "ratio", "ratio_half"))
+            look = {"dash": dash, "few": math.inf, "marker": {"size": 5}, "ends": _ratio_ends, "panel": panel}
+            traces.curve(points, f"{name}, {other} = {value}", COLOURS[rule], 0.13, **look)
+    ends = [table[over].min(), table[over].max()]
+    traces.straight(ends, [1.0, 1.0], RULES["single"], COLOURS["single"], dash="dot", panel=panel)
+    return traces
+
+
+def _ratio_ends(ratio: Floats, half: Floats) -> tuple[Floats, Floats]:
+    return ratio - half, ratio + half
+
+
 def _two_lengths(lengths: Sequence[int]) -> list[int]:
     """Return two numbers of tasks to compare: about a tenth of the longest, and the longest up to 10 of them all."""
     ordered = sorted(int(k) for k in lengths)
     middle = min(ordered, key=lambda k: abs(k - 10))
     return sorted({ordered[len(ordered) // 4], middle} if middle != ordered[0] else {ordered[0], ordered[-1]})
-
-
-def _line(traces: Traces, x: pd.Series, part: pd.DataFrame, colour: str, dash: str, name: str, panel: int) -> None:
-    y, half = part["ratio"], part["ratio_half"]
-    if np.isfinite(half).all() and len(x) > 1:
-        low, high = (y - half).to_numpy(), (y + half).to_numpy()
-        traces.band(x.to_numpy(), low, high, colour, 0.13, showlegend=False, panel=panel, legendgroup=name)
-    said = [f" ± {value:.3f}" if np.isfinite(value) else "" for value in half]
-    traces.line(
-        x,
-        y,
-        name,
-        colour,
-        width=2,
-        dash=dash,
-        mode="lines+markers",
-        legendgroup=name,
-        marker={"size": 5},
-        customdata=said,
-        hovertemplate="%{x}: %{y:.3f}%{customdata}<extra>" + name + "</extra>",
-        panel=panel,
-    )
-
-
-def _level(traces: Traces, x: Sequence[int], panel: int) -> None:
-    shown: dict[str, Any] = {"legendgroup": "single", "showlegend": panel == 1, "panel": panel}
-    traces.straight(x, [1.0, 1.0], NAMES["single"], COLOURS["single"], dash="dot", **shown)
 
 
 _COLUMNS = ("tasks k − b, …, k − 1", "new task k")
@@ -262,11 +210,11 @@ def _colour(box: Box) -> str:
 def _arrow(start: Box, end: Box) -> dict[str, Any]:
     """Return an arrow: from below to above within a column, from side to side between columns."""
     across = end.column - start.column
-    from_x, to_x = start.column + across * _WIDTH / 2, end.column - across * _WIDTH / 2
-    from_y, to_y = float(start.row), float(end.row)
-    if not across:
-        from_y, to_y = from_y + _HEIGHT / 2, to_y - _HEIGHT / 2
-    return arrow((from_x, from_y), (to_x, to_y), _colour(start), arrowwidth=1.5)
+    x, y = (0.0, _HEIGHT / 2) if not across else (across * _WIDTH / 2, 0.0)
+    places = {"ax": start.column + x, "ay": start.row + y, "x": end.column - x, "y": end.row - y}
+    axes = {"axref": "x", "ayref": "y", "xref": "x", "yref": "y"}
+    look = {"text": "", "showarrow": True, "arrowhead": 2, "arrowcolor": _colour(start), "arrowwidth": 1.5}
+    return {**places, **axes, **look}
 
 
 def flow_in_words() -> str:
@@ -287,40 +235,21 @@ def flow_diagram() -> go.Figure:
     ['imrc.core.moments.sample_moments', 'imrc.core.change.forward_change']
     """
     linked = [box for box in FLOW.values() if box.function]
+    columns, rows, functions = zip(*((box.column, box.row, box.function) for box in linked), strict=True)
+    told = [f"{name}<br>{lines_of(name)} of Algorithm 1" for name in functions]
     traces = Traces()
-    traces.targets(
-        [box.column for box in linked],
-        [box.row for box in linked],
-        [box.function for box in linked],
-        40,  # a click anywhere near the middle of a box chooses its function
-        text=[f"{box.function}<br>{lines_of(box.function)} of Algorithm 1" for box in linked],
-        hovertemplate="%{text}<extra></extra>",
-    )
-    shapes = [
-        {
-            "type": "rect",
-            "x0": box.column - _WIDTH / 2,
-            "x1": box.column + _WIDTH / 2,
-            "y0": box.row - _HEIGHT / 2,
-            "y1": box.row + _HEIGHT / 2,
-            "line": {"color": _colour(box), "width": 2 if box.function else 1, "dash": "solid"},
-        }
-        for box in FLOW.values()
-    ]
-    texts = [
-        {
-            "x": box.column,
-            "y": box.row,
-            "text": f"{box.text}<br><b>{short_name(box.function)}</b>" if box.function else box.text,
-            "showarrow": False,
-            "font": {"size": 13},
-        }
-        for box in FLOW.values()
-    ]
-    heads = [
-        {"x": column, "y": -0.62, "text": text, "showarrow": False, "font": {"size": 13}}
-        for column, text in enumerate(_COLUMNS)
-    ]
+    # A click anywhere near the middle of a box chooses its function.
+    traces.targets(columns, rows, functions, 40, text=told, said="%{text}")
+    shapes, texts = [], []
+    for box in FLOW.values():
+        x, y = float(box.column), float(box.row)
+        look = {"color": _colour(box), "width": 2 if box.function else 1, "dash": "solid"}
+        corners = {"x0": x - _WIDTH / 2, "x1": x + _WIDTH / 2, "y0": y - _HEIGHT / 2, "y1": y + _HEIGHT / 2}
+        shapes.append({"type": "rect", **corners, "line": look})
+        text = f"{box.text}<br><b>{short_name(box.function)}</b>" if box.function else box.text
+        texts.append((x, y, text))
+    texts += [(float(column), -0.62, text) for column, text in enumerate(_COLUMNS)]
+    written = [{"x": x, "y": y, "text": text, "showarrow": False, "font": {"size": 13}} for x, y, text in texts]
     # From above within a column comes all that stands there: one arrow, from the box before.
     arrows = [
         _arrow(FLOW[name], box)
@@ -336,7 +265,7 @@ def flow_diagram() -> go.Figure:
         height=560,
         legend=False,
         shapes=shapes,
-        annotations=[*arrows, *texts, *heads],
+        annotations=[*arrows, *written],
         margin={"l": 4, "r": 4, "t": 50, "b": 4},
     )
 
@@ -349,33 +278,21 @@ def running_time_curves(table: pd.DataFrame) -> go.Figure:
 
     `table` has columns varied ("n", "k" or "b"), n, k, b and ms_per_task. ValueError: it has no row to draw.
     """
-    names = [name for name in PANELS if (table["varied"] == name).any()]
-    if not names:
+    parts = {name: table[table["varied"] == name].sort_values(name) for name in PANELS}
+    parts = {name: part for name, part in parts.items() if len(part)}
+    if not parts:
         raise ValueError("table has no row in which n, k or b is varied.")
-    titles = []
-    for name in names:
-        fixed = table.loc[table["varied"] == name].iloc[0]
-        titles.append(", ".join(f"{other} = {fixed[other]}" for other in PANELS if other != name))
-    traces = Traces()
-    for column, name in enumerate(names, start=1):
-        part = table[table["varied"] == name].sort_values(name)
-        traces.line(
-            part[name],
-            part["ms_per_task"],
-            "all three rules",
-            COLOURS["forward_backward"],
-            width=2,
-            mode="lines+markers",
-            marker={"size": 7},
-            showlegend=False,
-            hovertemplate=f"{name} = %{{x}}<br>%{{y:.1f}} ms per task<extra></extra>",
-            panel=column,
-        )
+    titles, traces = [], Traces()
+    for panel, (name, part) in enumerate(parts.items(), start=1):
+        titles.append(", ".join(f"{other} = {part[other].iloc[0]}" for other in PANELS if other != name))
+        look = {"few": math.inf, "marker": {"size": 7}, "said": f"{name} = %{{x}}<br>%{{y:.1f}} ms per task"}
+        colour = COLOURS["forward_backward"]
+        traces.line(part[name], part["ms_per_task"], "all three rules", colour, panel=panel, **look)
     return panels(
         traces,
         titles,
-        [axis(PANELS[name], rangemode="tozero") for name in names],
-        [axis(None if i else "Milliseconds per task", rangemode="tozero") for i in range(len(names))],
+        [axis(PANELS[name], rangemode="tozero") for name in parts],
+        [axis(None if i else "Milliseconds per task", rangemode="tozero") for i in range(len(parts))],
         gap=0.09,
         above=52,
         title_size=12,

@@ -12,31 +12,31 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from imrc._checks import check_choice
+from imrc._types import Floats
 from imrc.evaluation import RunResult
 from imrc.evaluation.scenarios import STRATEGY_TITLES, HeadlineKind
 from imrc.plots._drawing import (
     COLOURS,
     DASHES,
     DIFFERENCE,
-    NAMES,
     SCALE,
-    SHORT_NAMES,
+    Row,
     Traces,
     axis,
-    band_key,
     chart,
     colour_axis,
     decimals,
     error_ends,
-    names_axis,
+    escaped,
     on_panel,
     panels,
     rgba,
+    rows_chart,
     task_ticks,
     whole_numbers,
 )
-from imrc.plots.tables import QUANTITIES, Quantity, matrix_table, step_table, story_table, task_table
-from imrc.wording import decimal
+from imrc.plots.tables import Quantity, matrix_table, step_table, story_table, task_table
+from imrc.wording import RULES, SHORT_RULES, decimal, with_spread
 
 _AXIS = {"error": "share of wrong answers", "balanced error": "balanced error"}
 
@@ -46,46 +46,26 @@ def decision_chart(errors: pd.DataFrame, measure: str = "error") -> go.Figure:
 
     `errors` are those of a report (`Report.errors`), and `measure` is what they are.
     """
-    strategies, best = list(errors.itertuples()), int(errors["error"].to_numpy().argmin())
-    titles = ["<br>".join(map(html.escape, textwrap.wrap(one.title, 20))) for one in strategies]
-    mean, ends = errors["error"].to_numpy(), errors[["low", "high"]].to_numpy()
-    known = bool(np.isfinite(ends).all())
-    colours = [COLOURS.get(one.strategy, COLOURS["reference"]) for one in strategies]
-    # Plotly draws one colour of bars per trace.
-    traces = Traces()
-    for (low, high), title, colour in zip(ends, titles, colours, strict=True):
-        if high > low:
-            traces.straight([low, high], [title, title], colour=rgba(colour, 0.45), width=5, dash=None)
-    symbols = ["diamond" if one.strategy in ("majority", "pooled") else "circle" for one in strategies]
-    interval = "<br>95 % interval %{customdata[0]:.3f} to %{customdata[1]:.3f}" if known else ""
-    hover = "%{x:.3f}" + interval + "<extra></extra>"
-    traces.dots(mean, titles, None, colours, symbol=symbols, size=13, customdata=ends, hovertemplate=hover)
-    # The numbers stand in a column of their own, where no interval covers them.
-    numbers = [
-        {
-            "x": 1.0,
-            "xref": "paper",
-            "y": title,
-            "yref": "y",
-            "xanchor": "left",
-            "xshift": 6,
-            "showarrow": False,
-            "text": (f"<b>{decimal(one.error)}</b>" if one.Index == best else decimal(one.error)) + " ✓" * one.advised,
-            "font": {"size": 14},
-        }
-        for title, one in zip(titles, strategies, strict=True)
-    ]
-    said = ["bars: 95 % intervals" if known else "one repetition: no intervals", "bold: lowest", "✓ advised"]
-    return chart(
-        traces,
-        axis(_AXIS[measure], **decimals([mean, *ends.T])),
-        names_axis(titles, range=[-0.6, len(titles) - 0.4]),
+    rows, numbers, best = [], [], int(errors["error"].to_numpy().argmin())
+    known = bool(np.isfinite(errors[["low", "high"]]).all(axis=None))
+    for one in errors.itertuples():
+        title, number = "<br>".join(escaped(textwrap.wrap(one.title, 20))), decimal(one.error)
+        symbol = "diamond" if one.strategy in ("majority", "pooled") else "circle"
+        said = f"{number}<br>95 % interval {decimal(one.low)} to {decimal(one.high)}" if known else number
+        colour = COLOURS.get(one.strategy, COLOURS["reference"])
+        rows.append(Row(title, one.error, one.low, one.high, colour, symbol, said))
+        # The numbers are in a column of their own, where no interval covers them.
+        text = (f"<b>{number}</b>" if one.Index == best else number) + " ✓" * one.advised
+        place = {"x": 1.0, "xref": "paper", "y": title, "yref": "y", "xanchor": "left", "xshift": 6}
+        numbers.append({**place, "showarrow": False, "text": text, "font": {"size": 14}})
+    key = ["bars: 95 % intervals" if known else "one repetition: no intervals", "bold: lowest", "✓ advised"]
+    return rows_chart(
+        rows,
+        axis(_AXIS[measure], **decimals(errors[["error", "low", "high"]])),
         title="What could one do?",
-        subtitle=" · ".join(said if errors["advised"].any() else said[:2]),
-        height=106 + 36 * len(titles),
-        legend=False,
+        subtitle=" · ".join(key if errors["advised"].any() else key[:2]),
+        height=106 + 36 * len(rows),
         annotations=numbers,
-        hovermode="closest",
         margin={"r": 68},
     )
 
@@ -95,35 +75,27 @@ TITLES: dict[Quantity, str] = {
     "difference": "Where does transfer help?",
     "risk": "What does each rule promise?",
 }
-_BAR: dict[Quantity, str] = {
-    "error": "error",
-    "difference": "difference to alone",
-    "risk": "minimax risk",
-}
 BAR_BELOW = {"orientation": "h", "thickness": 10, "x": 0.5, "y": 0.0, "yref": "container", "yanchor": "bottom"}
 """Colour bar below the panels: on a narrow page one at the side would take up the width of a panel."""
 _CLICKABLE = 1900  # Up to this many cells each gets a marker, so that a click can select its task.
 
 
-def _range(tables: Mapping[str, pd.DataFrame], quantity: Quantity) -> tuple[float, float]:
-    values = np.concatenate([table["value"].to_numpy() for table in tables.values()])
+def _range(values: Floats, quantity: Quantity) -> tuple[float, float]:
     if quantity == "difference":
         largest = max(float(np.abs(values).max()), 0.01)
         return -largest, largest
-    low, high = float(values.min()), float(values.max())
     # A risk can be negative: with an early-stopped solver or an empty uncertainty set nothing keeps it above 0.
-    low = np.floor(low * 20) / 20
-    return low, max(np.ceil(high * 20) / 20, low + 0.05)
+    low = np.floor(float(values.min()) * 20) / 20
+    return low, max(np.ceil(float(values.max()) * 20) / 20, low + 0.05)
 
 
 def _hover(table: pd.DataFrame, unit: str) -> list[str]:
     texts = []
     for row in table.itertuples():
-        spread = "" if np.isnan(row.stderr) else f" ± {row.stderr:.3f}"
         tested = f"<br>{row.test_samples} test samples" if "test_samples" in table else ""  # else not known
         texts.append(
             f"<b>Task {row.task}</b> ({html.escape(str(row.label))})<br>step {row.step}, {row.lag} tasks later"
-            f"<br>{unit} {row.value:.3f}{spread}{tested}"
+            f"<br>{unit} {with_spread(row.value, row.stderr)}{tested}"
         )
     return texts
 
@@ -140,65 +112,46 @@ def error_heatmaps(
     otherwise columns are lags. `risk` names that quantity, the row of task `marked` (from 1) is marked. Clicking a cell
     selects it where there are not too many (``customdata`` holds the task from 1).
     """
-    check_choice("quantity", quantity, QUANTITIES)
-    unit = {**_BAR, "risk": risk}[quantity]
+    unit = {"error": "error", "difference": "difference to alone", "risk": risk}[
+        check_choice("quantity", quantity, TITLES)
+    ]
     first = next(iter(tables.values()))
     tasks = int(first["task"].max())
     by_lag = int(first["lag"].max()) < tasks - 1
-    column = "lag" if by_lag else "step"
+    column, text = ("lag", "lag: tasks learnt after it") if by_lag else ("step", "step (tasks learnt)")
     row_at, column_at = np.unique(first["task"]), np.unique(first[column])
-    columns = len(column_at)
     half = 0.5 * (int(row_at[1] - row_at[0]) if len(row_at) > 1 else 1)
-    low, high = _range(tables, quantity)
     scale = DIFFERENCE if quantity == "difference" else SCALE
     clickable = len(first) <= _CLICKABLE
+    gaps = {"xgap": int(len(column_at) <= 30), "ygap": int(tasks <= 30)}
     traces = Traces()
     for number, table in enumerate(tables.values(), start=1):
-        grid = np.full((len(row_at), columns), np.nan)
-        row, col = np.searchsorted(row_at, table["task"]), np.searchsorted(column_at, table[column])
-        grid[row, col] = table["value"]
-        texts = np.full(grid.shape, "", dtype=object)
-        texts[row, col] = _hover(table, unit)
-        traces.add(
-            kind="heatmap",
-            z=grid,
-            x=column_at,
-            y=row_at,
-            coloraxis=scale,
-            hoverongaps=False,
-            xgap=1 if columns <= 30 else 0,
-            ygap=1 if tasks <= 30 else 0,
-            # Markers, where present, take the hover events; their texts need not be sent twice.
-            **({"hoverinfo": "skip"} if clickable else {"hoverinfo": "text", "text": texts}),
-            panel=number,
-        )
+        grid = np.full((len(row_at), len(column_at)), np.nan)
+        place = np.searchsorted(row_at, table["task"]), np.searchsorted(column_at, table[column])
+        texts, said = np.full(grid.shape, "", dtype=object), _hover(table, unit)
+        grid[place], texts[place] = table["value"], said
+        # Markers, where present, take the hover events; their texts need not be sent twice.
+        hover = {"hoverinfo": "skip"} if clickable else {"hoverinfo": "text", "text": texts}
+        traces.cells(column_at, row_at, grid, scale, panel=number, **gaps, **hover)
         if clickable:
-            said, task = texts[row, col], table["task"].to_numpy()
+            task = table["task"].to_numpy()
             traces.targets(table[column].to_numpy(), task, task, 14, text=said, hoverinfo="text", panel=number)
-    text = "lag: tasks learnt after it" if by_lag else "step (tasks learnt)"
+    room = 0.5 if by_lag else half
+    across = {
+        "range": [column_at[0] - room, column_at[-1] + room],
+        "showgrid": False,
+        **whole_numbers(len(column_at), 6),
+    }
+    # Names are at tasks that follow each other.
+    ticks = task_ticks(first.drop_duplicates("task")["label"].tolist(), ticks=10) if half == 0.5 else {}
+    down = {"range": [tasks + half, row_at[0] - half], "showgrid": False, **ticks}
     middle = (len(tables) - 1) // 2
+    low, high = _range(np.concatenate([table["value"] for table in tables.values()]), quantity)
     return panels(
         traces,
-        [SHORT_NAMES.get(rule, html.escape(rule)) for rule in tables],
-        [
-            axis(
-                text if i == middle else None,
-                range=[column_at[0] - (0.5 if by_lag else half), column_at[-1] + (0.5 if by_lag else half)],
-                showgrid=False,
-                **whole_numbers(columns, 6),
-            )
-            for i in range(len(tables))
-        ],
-        [
-            axis(
-                "task" if i == 0 else None,
-                range=[tasks + half, row_at[0] - half],
-                showgrid=False,
-                # Names stand at tasks that follow each other.
-                **(task_ticks(first.drop_duplicates("task")["label"].tolist(), ticks=10) if half == 0.5 else {}),
-            )
-            for i in range(len(tables))
-        ],
+        [SHORT_RULES.get(rule, html.escape(rule)) for rule in tables],
+        [axis(text if i == middle else None, **across) for i in range(len(tables))],
+        [axis(None if i else "task", **down) for i in range(len(tables))],
         gap=0.025,
         share_y=True,
         # In the subtitle: a horizontal colour bar leaves no room for the name of its unit.
@@ -209,7 +162,7 @@ def error_heatmaps(
         above=72,
         below=98,
         **colour_axis(scale, low, high, {**BAR_BELOW, "len": 0.6, "tickformat": ".2f", "nticks": 6}),
-        shapes=[marked_row(marked, number) for number in range(1, len(tables) + 1)] if marked else [],
+        shapes=[_marked_row(marked, number) for number in range(1, len(tables) + 1)] if marked else [],
         clickmode="event+select",
     )
 
@@ -223,115 +176,71 @@ def run_heatmaps(
     triangle: bool = False,
 ) -> go.Figure:
     """Return `error_heatmaps` of the rules of a run; single-task learning is left out of differences to itself."""
-    rules = [rule for rule in NAMES if rule in result.rules and not (quantity == "difference" and rule == "single")]
+    rules = [rule for rule in RULES if rule in result.rules and not (quantity == "difference" and rule == "single")]
     tables = {rule: matrix_table(result, rule, quantity, triangle=triangle) for rule in rules}
     return error_heatmaps(tables, quantity, risk, marked)
 
 
-_SYMBOLS = {"single": "line-ns", "forward": "circle-open", "forward_backward": "circle"}
-_TITLES = {"single": "Alone", "forward": "When learnt (forward)", "forward_backward": "Now (forward and backward)"}
+_RUNGS = {
+    "single": ("Alone", "line-ns"),
+    "forward": ("When learnt (forward)", "circle-open"),
+    "forward_backward": ("Now (forward and backward)", "circle"),
+}
 
 
 def run_ladder(result: RunResult, marked: int | None = None) -> go.Figure:
     """Return a rung per task, from its error when learnt to that now, the error alone beside it; `marked` is from 1."""
-    table = pd.DataFrame({rule: result.error_tables[rule].final().mean(axis=0) for rule in NAMES})
-    table = table.assign(task=np.arange(1, result.n_tasks + 1), label=result.labels)
-    tasks = table["task"].to_numpy()
-    few = len(tasks) <= 60
-    gap = np.full(len(tasks), np.nan)
-    traces = Traces()
-    traces.straight(
-        np.column_stack([table["forward"], table["forward_backward"], gap]).ravel(),
-        np.column_stack([tasks, tasks, gap]).ravel(),
-        colour=rgba(COLOURS["forward_backward"], 0.5),
-        width=3 if few else 1,
-        dash=None,
-        showlegend=False,
-    )
+    errors = {rule: result.error_tables[rule].final().mean(axis=0) for rule in _RUNGS}
+    tasks = np.arange(1, result.n_tasks + 1)
+    few, gap, traces = len(tasks) <= 60, np.full(len(tasks), np.nan), Traces()
+    rungs = np.column_stack([errors["forward"], errors["forward_backward"], gap]).ravel()
+    look = {"width": 3 if few else 1, "dash": None, "showlegend": False}
+    colour = rgba(COLOURS["forward_backward"], 0.5)
+    traces.straight(rungs, np.column_stack([tasks, tasks, gap]).ravel(), colour=colour, **look)
     texts = [
-        f"<b>Task {row.task}</b> ({html.escape(str(row.label))})<br>"
-        + "<br>".join(f"{_TITLES[rule]}: {getattr(row, rule):.3f}".replace(" 0.", " .") for rule in NAMES)
-        for row in table.itertuples()
+        f"<b>Task {task}</b> ({label})<br>"
+        + "<br>".join(f"{title}: {decimal(errors[rule][task - 1])}" for rule, (title, _) in _RUNGS.items())
+        for task, label in zip(tasks, escaped(result.labels), strict=True)
     ]
-    for rule in NAMES:
-        traces.dots(
-            table[rule],
-            tasks,
-            _TITLES[rule],
-            COLOURS[rule],
-            symbol=_SYMBOLS[rule],
-            size=10 if few else 4,
-            edge=2,
-            selected={"marker": {"opacity": 1}},
-            unselected={"marker": {"opacity": 1}},
-            customdata=tasks,
-            text=texts,
-            hoverinfo="text",
-        )
+    stay = {name: {"marker": {"opacity": 1}} for name in ("selected", "unselected")}
+    for rule, (title, symbol) in _RUNGS.items():
+        own = {"symbol": symbol, "size": 10 if few else 4, "edge": 2, **stay}
+        traces.dots(errors[rule], tasks, title, COLOURS[rule], customdata=tasks, text=texts, hoverinfo="text", **own)
     return chart(
         traces,
-        axis("error", **decimals(table[list(NAMES)].to_numpy())),
-        axis("task", range=[len(tasks) + 0.7, 0.3], **task_ticks(list(table["label"]), ticks=12)),
+        axis("error", **decimals(list(errors.values()))),
+        axis("task", range=[len(tasks) + 0.7, 0.3], **task_ticks(result.labels, ticks=12)),
         title="What did each task gain?",
         subtitle="left is better",
         height=int(np.clip(190 + 15 * len(tasks), 300, 560)),
-        shapes=[marked_row(marked)] if marked else [],
+        shapes=[_marked_row(marked)] if marked else [],
         clickmode="event+select",
         hovermode="closest",
     )
 
 
-def marked_row(task: int, number: int = 1) -> dict[str, object]:
+def _marked_row(task: int, number: int = 1) -> dict[str, Any]:
     """Return the shape that marks the row of a task on a panel; panels count from 1."""
-    panel = on_panel({}, number)
-    return {
-        "type": "rect",
-        "xref": f"{panel['xaxis']} domain",
-        "yref": panel["yaxis"],
-        "x0": 0,
-        "x1": 1,
-        "y0": task - 0.5,
-        "y1": task + 0.5,
-        "line": {"width": 2, "color": "#D55E00"},
-        "layer": "above",
-    }
-
-
-_NAMES = STRATEGY_TITLES | NAMES
-_DASHES = {**DASHES, "majority": "dash", "pooled": "longdashdot"}
+    x, y = on_panel(number).values()
+    at = {"xref": f"{x} domain", "x0": 0, "x1": 1, "yref": y, "y0": task - 0.5, "y1": task + 0.5}
+    return {"type": "rect", **at, "line": {"width": 2, "color": "#D55E00"}, "layer": "above"}
 
 
 def add_curves(traces: Traces, table: pd.DataFrame, rules: Iterable[str] | None = None, panel: int = 1) -> None:
     """Draw the rules of a table, those of the first panel in the legend: a line each, before it its band if any."""
+    names, dashes = STRATEGY_TITLES | RULES, {**DASHES, "majority": "dash", "pooled": "longdashdot"}
     for rule in table["rule"].unique() if rules is None else rules:
         x, value, half = (table.loc[table["rule"] == rule, column].to_numpy() for column in ("x", "value", "half"))
-        name = _NAMES.get(rule, html.escape(rule))
-        colour = COLOURS.get(rule, COLOURS["reference"])
-        own = rule in NAMES
-        shown: dict[str, Any] = {"legendgroup": rule, "panel": panel}
-        spread = " ± %{customdata:.3f}" if np.isfinite(half).any() else ""
-        if own and np.isfinite(half).all():
-            said = f"{name}, confidence band"
-            traces.band(x, *error_ends(value, half), colour, 0.16, name=said, showlegend=False, **shown)
-        traces.line(
-            x,
-            value,
-            name,
-            colour,
-            width=2.5 if own else 1.5,
-            dash=_DASHES.get(rule, "solid"),
-            mode="lines+markers" if len(x) <= 40 and own else "lines",
-            showlegend=panel == 1,
-            marker={"size": 6},
-            customdata=np.where(np.isfinite(half), half, 0.0),
-            hovertemplate="%{y:.3f}" + spread + "<extra>" + name + "</extra>",
-            **shown,
-        )
+        own = rule in RULES
+        look = {"width": 2.5, "few": 40} if own else {"width": 1.5, "customdata": list(map(with_spread, value, half))}
+        name, colour = names.get(rule, html.escape(rule)), COLOURS.get(rule, COLOURS["reference"])
+        shown = {"dash": dashes.get(rule, "solid"), "showlegend": panel == 1, "panel": panel, **look}
+        traces.curve((x, value, half if own else half * np.nan), name, colour, 0.16, **shown)
 
 
 def limits(table: pd.DataFrame) -> dict[str, Any]:
     """Return range and ticks of the vertical axis for lines with their bands."""
-    half = table["half"].where(table["rule"].isin(list(NAMES)))
+    half = table["half"].where(table["rule"].isin(list(RULES)))
     return decimals(np.concatenate(error_ends(table["value"], half)))
 
 
@@ -351,8 +260,9 @@ def run_curves(result: RunResult, references: RunResult | None = None) -> go.Fig
     traces = Traces()
     for number, part in enumerate(parts, start=1):
         add_curves(traces, part, panel=number)
+    traces.band_key(parts[0])
     return panels(
-        [*traces, *band_key(parts[0])],
+        traces,
         (titles[0].replace("error", measure), titles[1].replace("Error", _PLAIN.get(measure, "Error"))),
         [axis("step (tasks learnt)", **whole_numbers(len(labels), 8)), axis("task", **task_ticks(labels, ticks=6))],
         [axis(**limits(part)) for part in parts],
@@ -370,8 +280,9 @@ def run_story(result: RunResult, task: int, quantity: Quantity = "error") -> go.
     name = "" if label == str(task) else f" ({html.escape(label)})"
     traces = Traces()
     add_curves(traces, table)
+    traces.band_key(table)
     return chart(
-        traces + band_key(table),
+        traces,
         axis(f"step (of {result.n_tasks})", **whole_numbers(int(table["x"].nunique()), 8)),
         axis(**limits(table)),
         title=f"What do later tasks add to task {task}{name}?",
@@ -392,10 +303,9 @@ RATES = {
 def run_choices(result: RunResult) -> go.Figure:
     """Return the share of each rate of change in the rules of tasks so far, step by step, mean over repetitions."""
     x, traces = np.arange(1, result.n_tasks + 1), Traces()
-    mode = "lines+markers" if len(x) <= 40 else "lines"
     for name, (title, colour) in RATES.items():
         if name in result.choices:
-            traces.line(x, result.choices[name].mean(axis=0), title, colour, width=2, mode=mode)
+            traces.line(x, result.choices[name].mean(axis=0), title, colour, few=40)
     return panels(
         traces,
         ["Share in the rules, by how well each predicted"],

@@ -1,8 +1,7 @@
-"""Small pictures of what the tasks are, and of the four scenarios."""
+"""Small pictures of what the tasks are."""
 
 from __future__ import annotations
 
-import html
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -12,16 +11,13 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from imrc._checks import check_choice
-from imrc.evaluation.scenarios import SCENARIO_NAMES, SCENARIOS, ScenarioName
-from imrc.plots._drawing import COLOURS, DATA, Traces, arrow, axis, chart, image_cells, rgba, task_ticks
+from imrc.plots._drawing import Traces, axis, chart, escaped, slider, task_ticks
 from imrc.tasks import TaskSequence
 
 _SHOWN = 10  # Tasks whose images are shown; of longer sequences every second, third, ... is.
 _GAP = 1  # Pixels of an image's own size between two images.
 _HEIGHT = 176
 _ROWS, _FRAMES = 60, 40  # Rows of a task, and tasks, that are shown as clouds.
-_MOVE = {"frame": {"duration": 0, "redraw": False}, "transition": {"duration": 250}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,24 +65,21 @@ def sample_images(sequence: TaskSequence) -> Samples | None:
 
 def image_strip(samples: Samples) -> go.Figure:
     """Return the images of `sample_images`, tasks from left to right, classes from top to bottom."""
-    step, tasks = samples.side + _GAP, len(samples.labels)
-    centres = np.arange(tasks) * step + (samples.side - 1) / 2
+    step, centre, tasks = samples.side + _GAP, (samples.side - 1) / 2, len(samples.labels)
     ticks = task_ticks(samples.labels, first=0, ticks=6)
-    chosen = ticks.get("tickvals", list(range(0, tasks, max(1, tasks // 6))))
-    names = ticks.get("ticktext", [html.escape(samples.labels[i]) for i in chosen])
-    rows = [row * step + (samples.side - 1) / 2 for row in range(len(samples.classes))]
+    chosen = ticks.get("tickvals", range(0, tasks, max(1, tasks // 6)))
+    names = ticks.get("ticktext", escaped(samples.labels[i] for i in chosen))
+    rows: dict[str, Any] = {
+        "tickvals": [row * step + centre for row in range(len(samples.classes))],
+        "ticktext": escaped(samples.classes),
+    }
+    quiet: dict[str, Any] = {"showgrid": False, "ticks": "", "constrain": "domain"}
+    traces = Traces()
+    traces.cells(None, None, samples.grid, None, hoverinfo="skip")
     return chart(
-        [image_cells(samples.grid, hoverinfo="skip")],
-        axis(tickvals=[centres[i] for i in chosen], ticktext=names, showgrid=False, ticks="", constrain="domain"),
-        axis(
-            tickvals=rows,
-            ticktext=[html.escape(name) for name in samples.classes],
-            autorange="reversed",
-            showgrid=False,
-            ticks="",
-            scaleanchor="x",
-            constrain="domain",
-        ),
+        traces,
+        axis(tickvals=[i * step + centre for i in chosen], ticktext=names, **quiet),
+        axis(autorange="reversed", scaleanchor="x", **rows, **quiet),
         title="What is a task?",
         subtitle=f"one sample of each answer; tasks from left to right{_some(tasks, samples.tasks)}",
         height=_HEIGHT,
@@ -151,38 +144,30 @@ def task_clouds(sequence: TaskSequence) -> Clouds | None:
 
 def moving_clouds(clouds: Clouds) -> go.Figure:
     """Return the clouds of `task_clouds`, a colour for each class, with a slider over the tasks that moves them."""
-    everything = np.concatenate(clouds.points)
-    low, high = np.quantile(everything, [0.005, 0.995], axis=0)
-    room = 0.08 * (high - low) + 1e-9
-    across, up = map(html.escape, clouds.axes)
+    low, high = np.quantile(np.concatenate(clouds.points), [0.005, 0.995], axis=0)
+    room, across, up = 0.08 * (high - low) + 1e-9, *escaped(clouds.axes)
 
     def drawn(place: int) -> list[dict[str, Any]]:
         points, codes = clouds.points[place], clouds.codes[place]
         return [{"x": points[codes == c, 0], "y": points[codes == c, 1]} for c in range(len(clouds.classes))]
 
     traces = Traces()
-    for at, name, colour in zip(drawn(0), clouds.classes, CLASS_COLOURS, strict=False):
-        marker = {"size": 6, "color": colour, "opacity": 0.7}
-        traces.add(**at, mode="markers", name=html.escape(name), marker=marker, hoverinfo="skip")
-    labels = [html.escape(label) for label in clouds.labels]
-    steps = [
-        {"label": label, "method": "animate", "args": [[str(place)], {"mode": "immediate", **_MOVE}]}
-        for place, label in enumerate(labels)
-    ]
-    figure = chart(
+    for at, name, colour in zip(drawn(0), escaped(clouds.classes), CLASS_COLOURS, strict=False):
+        traces.dots(**at, name=name, marker={"size": 6, "color": colour, "opacity": 0.7}, hoverinfo="skip")
+    shown = range(len(clouds.labels))
+    look = {"currentvalue": {"prefix": "task "}, "pad": {"t": 46}, "ticklen": 0, "minorticklen": 0}
+    ends = np.column_stack([low - room, high + room])
+    return chart(
         traces,
-        axis(f"across: {across}<br>up: {up}", range=[low[0] - room[0], high[0] + room[0]], showticklabels=False),
-        axis(None, range=[low[1] - room[1], high[1] + room[1]], showticklabels=False),
+        axis(f"across: {across}<br>up: {up}", range=ends[0], showticklabels=False),
+        axis(range=ends[1], showticklabels=False),
         title="What is a task?",
-        subtitle=f"rows of each task; drag to the next{_some(len(labels), clouds.tasks)}",
+        subtitle=f"rows of each task; drag to the next{_some(len(shown), clouds.tasks)}",
         height=290,
         below=110,
-        sliders=[
-            {"steps": steps, "currentvalue": {"prefix": "task "}, "pad": {"t": 46}, "ticklen": 0, "minorticklen": 0}
-        ],
+        sliders=[slider(shown, escaped(clouds.labels), 250, **look)],
+        frames=[{"name": str(place), "data": drawn(place)} for place in shown],
     )
-    figure.frames = [go.Frame(name=str(place), data=drawn(place)) for place in range(len(labels))]
-    return figure
 
 
 CLASS_COLOURS = ("#0072B2", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#8A8F98")
@@ -195,26 +180,18 @@ def class_balance(table: pd.DataFrame) -> go.Figure:
     `table` is from `Cut.task_table`: task (from 1), name, rows, and one column "class NAME" per class.
     """
     classes = [column for column in table.columns if column.startswith("class ")]
-    counts = table[classes].to_numpy()
-    names = [html.escape(column.removeprefix("class ")) for column in classes]
+    counts, names = table[classes].to_numpy(), escaped(column.removeprefix("class ") for column in classes)
     if len(classes) > len(CLASS_COLOURS):
         order = np.argsort(-counts.sum(axis=0), kind="stable")
         first, rest = order[: len(CLASS_COLOURS) - 1], order[len(CLASS_COLOURS) - 1 :]
         counts = np.column_stack([counts[:, first], counts[:, rest].sum(axis=1)])
         names = [*(names[j] for j in first), f"{len(rest)} other classes"]
-    labels = [html.escape(str(name)) for name in table["name"]]
-    share = counts / np.maximum(table["rows"].to_numpy()[:, None], 1)
+    shares = np.char.mod("%.0f %%", 100 * counts / np.maximum(table["rows"].to_numpy()[:, None], 1))
     traces = Traces()
-    for j, name in enumerate(names):
-        traces.add(
-            kind="bar",
-            x=table["task"],
-            y=counts[:, j],
-            name=name,
-            marker={"color": CLASS_COLOURS[j]},
-            customdata=np.column_stack([labels, np.char.mod("%.0f %%", 100 * share[:, j])]),
-            hovertemplate="Task %{x} (%{customdata[0]})<br>%{y} rows, %{customdata[1]}<extra>" + name + "</extra>",
-        )
+    for name, colour, count, share in zip(names, CLASS_COLOURS, counts.T, shares.T, strict=False):
+        said = "Task %{x} (%{customdata[0]})<br>%{y} rows, %{customdata[1]}"
+        told = np.column_stack([escaped(table["name"]), share])
+        traces.bars(table["task"], count, name, colour, said, box=name, customdata=told)
     return chart(
         traces,
         axis("task", showgrid=False),
@@ -224,51 +201,4 @@ def class_balance(table: pd.DataFrame) -> go.Figure:
         barmode="stack",
         order="normal",
         bargap=0.12 if len(table) <= 100 else 0.0,
-    )
-
-
-_TASKS = 4
-_PICTOGRAM_PX = 96
-
-
-def pictogram(scenario: ScenarioName) -> go.Figure:
-    """Return four tasks and the next one: filled where learnt from, ringed where tested, arrows where helped."""
-    check_choice("scenario", scenario, SCENARIO_NAMES)
-    tasks = list(range(1, _TASKS + 1))
-    last = _TASKS + 1 if scenario == "next_task" else _TASKS
-    tested = {"adaptation": [_TASKS], "next_task": [last]}.get(scenario, tasks)
-    both = scenario in ("continual", "multi_task")
-    colour = COLOURS["forward_backward" if both else "forward"]
-    look = {"arrowsize": 1.1, "arrowwidth": 2}
-    arrows = []
-    for i in range(1, last):
-        y = 0.16 if both else 0.0
-        arrows.append(arrow((i + 0.3, y), (i + 0.7, y), colour, **look))
-        if both:
-            arrows.append(arrow((i + 0.7, -y), (i + 0.3, -y), colour, **look))
-    next_one = [] if scenario == "multi_task" else [_TASKS + 1]
-    traces, shapes = Traces(), []
-    for at, size, fill, edge in (
-        (next_one, 13, "rgba(0,0,0,0)", COLOURS["reference"]),
-        (tasks, 15, rgba(colour, 0.4), colour),
-        (tested, 25, "rgba(0,0,0,0)", DATA),
-    ):
-        marker = {"size": size, "color": fill, "line": {"width": 2, "color": edge}}
-        if at:
-            traces.add(x=at, y=[0.0] * len(at), mode="markers", marker=marker, hoverinfo="skip", name="")
-    if scenario == "multi_task":
-        # All of them are there from the start: one frame around them, and no task to come.
-        frame = {"type": "rect", "x0": 0.55, "x1": _TASKS + 0.45, "y0": -0.92, "y1": 0.92}
-        shapes.append({**frame, "line": {"color": COLOURS["reference"], "width": 1, "dash": "dot"}})
-    return chart(
-        traces,
-        axis(range=[0.4, _TASKS + 1.6], visible=False),
-        axis(range=[-1.0, 1.0], visible=False),
-        title=SCENARIOS[scenario].title,
-        height=_PICTOGRAM_PX,
-        legend=False,
-        below=4,
-        annotations=arrows,
-        shapes=shapes,
-        margin={"l": 4, "r": 4},
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import html
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,31 +17,31 @@ from imrc.evaluation.what_if import Otherwise
 from imrc.plots._drawing import (
     COLOURS,
     DASHES,
-    NAMES,
+    Row,
     Traces,
     axis,
-    band_key,
-    bars,
     chart,
     decimals,
-    names_axis,
+    error_ends,
+    escaped,
     panels,
+    rows_chart,
     samples_axis,
     task_ticks,
+    whiskers,
     whole_numbers,
 )
 from imrc.plots.result import add_curves, limits
 from imrc.plots.tables import step_table
-from imrc.wording import RULES, capital
+from imrc.wording import RULES, capital, signed
 
 
 def blocks_chart(table: pd.DataFrame, present: int) -> go.Figure:
     """Return the error of each rule against the size of the blocks (`over_blocks`), the rows of a task now marked."""
-    by_size = table.assign(x=table["size"])
-    sizes = sorted(table["size"].unique())
+    by_size, sizes = table.assign(x=table["size"]), sorted(table["size"].unique())
     traces, shown = Traces(), limits(by_size)
     add_curves(traces, by_size, RULES)
-    traces += band_key(by_size)
+    traces.band_key(by_size)
     traces.straight([present, present], shown["range"], f"now: {present:,} rows", dash="dot")
     return chart(
         traces,
@@ -55,65 +55,42 @@ def blocks_chart(table: pd.DataFrame, present: int) -> go.Figure:
 
 def gains_chart(found: Otherwise) -> go.Figure:
     """Return the gain over a single task in the order of arrival and in random order, with intervals."""
-    traces = Traces()
-    inside = [0.0]
-    names = []
-    for rule in BORROWING:
-        for where, (value, low, high) in zip(("as they arrive", "random order"), found.gains(rule), strict=True):
-            name = f"{NAMES[rule]},<br>{where}"
-            names.append(name)
-            inside += [value, low, high]
-            traces.dots(
-                [value],
-                [name],
-                name,
-                COLOURS[rule],
-                symbol="circle" if where == "as they arrive" else "circle-open",
-                size=13,
-                edge=2,
-                error_x=bars([high - value], [value - low], colour=COLOURS[rule], thickness=4),
-                hovertemplate="%{x:.3f} fewer errors<extra></extra>",
-            )
-    traces.straight([0, 0], [names[-1], names[0]], "no gain")
-    return chart(
-        traces,
-        axis("gain over a single task", **decimals(inside, sign=True)),
-        names_axis(names, range=[-0.6, len(names) - 0.4]),
+    rows = [
+        Row(f"{RULES[rule]},<br>{where}", *gain, COLOURS[rule], symbol, f"{signed(gain[0])} fewer errors")
+        for rule in BORROWING
+        for where, symbol, gain in zip(
+            ("as they arrive", "random order"), ("circle", "circle-open"), found.gains(rule), strict=True
+        )
+    ]
+    return rows_chart(
+        rows,
+        axis("gain over a single task", **decimals([0.0, *(end for row in rows for end in row[1:4])], sign=True)),
+        level=(0.0, "no gain"),
         title="Does the order of the tasks carry the gain?",
         subtitle="error of a single task less that of the rule; bars: 95 % intervals",
-        height=110 + 46 * len(names),
-        legend=False,
-        hovermode="closest",
+        height=110 + 46 * len(rows),
     )
 
 
 def without_chart(found: Otherwise, task: int, labels: Sequence[str]) -> go.Figure:
     """Return by how much the error of every other task rises without one (from 0), with intervals."""
-    traces = Traces()
-    inside = [0.0]
-    for rule, shift in zip(BORROWING, (-0.12, 0.12), strict=True):
+    traces, inside = Traces(), [0.0]
+    for rule, shift, symbol in zip(BORROWING, (-0.12, 0.12), ("diamond", "circle"), strict=True):
         table = found.by_task(rule)
         if rule == "forward":  # tasks before it were learnt without it anyway
             table = table[table["task"] > task + 1]
-        inside += [*table["low"], *table["value"], *table["high"]]
-        traces.dots(
-            table["task"] + shift,
-            table["value"],
-            NAMES[rule],
-            COLOURS[rule],
-            symbol="diamond" if rule == "forward" else "circle",
-            size=9,
-            error_y=bars(table["high"] - table["value"], table["value"] - table["low"], colour=COLOURS[rule]),
-            customdata=[html.escape(labels[int(one) - 1]) for one in table["task"]],
-            hovertemplate="%{customdata}: %{y:+.3f}<extra></extra>",
-        )
-    ends = [0.5, len(labels) + 0.5]
+        value, low, high = (table[column] for column in ("value", "low", "high"))
+        inside += [*low, *value, *high]
+        names = escaped(labels[int(one) - 1] for one in table["task"])
+        look = {"symbol": symbol, "size": 9, "error_y": whiskers(high - value, value - low, colour=COLOURS[rule])}
+        said = {"customdata": names, "said": "%{customdata}: %{y:+.3f}"}
+        traces.dots(table["task"] + shift, value, RULES[rule], COLOURS[rule], **look, **said)
+    ends, shown = [0.5, len(labels) + 0.5], decimals(inside, sign=True)
     traces.straight(ends, [0, 0], width=1, showlegend=False)
-    shown = decimals(inside, sign=True)
     traces.straight([task + 1, task + 1], shown["range"], "left out", dash="dot")
     return chart(
         traces,
-        axis("task", **{**task_ticks(labels, ticks=8), "range": ends}),
+        axis("task", **task_ticks(labels, ticks=8), range=ends),
         axis("rise of the error", **shown),
         title=f"Which tasks would miss task {task + 1}?",
         subtitle="error without it less error with it, at the last step; bars: 95 % intervals",
@@ -140,13 +117,11 @@ def budget_chart(by_n: pd.DataFrame, result: RunResult) -> go.Figure:
     rules, traces = by_n["rule"].unique(), Traces()
     for panel, part in enumerate((by_n, by_k), start=1):
         add_curves(traces, part, rules, panel)
+    traces.band_key(by_n)
     return panels(
-        [*traces, *band_key(by_n)],
+        traces,
         (f"{capital(result.measure())}, samples of each task", f"{number}, n = {result.settings.n}"),
-        [
-            samples_axis(by_n["x"].unique()),
-            axis("tasks k", **whole_numbers(result.n_tasks, 8)),
-        ],
+        [samples_axis(by_n["x"].unique()), axis("tasks k", **whole_numbers(result.n_tasks, 8))],
         [axis(**limits(pd.concat([by_n, by_k])))] * 2,
         gap=0.06,
         share_y=True,
@@ -167,15 +142,8 @@ def weights_chart(table: pd.DataFrame, task: int) -> go.Figure:
     for name, (colour, where) in _PARTS.items():
         part = table[side == where]
         if len(part):
-            traces.add(
-                kind="bar",
-                x=part["task"],
-                y=100 * part["weight"],
-                name=name,
-                marker={"color": COLOURS[colour]},
-                customdata=[html.escape(label) for label in part["label"]],
-                hovertemplate="task %{x} (%{customdata}): %{y:.1f} %<extra></extra>",
-            )
+            said = {"customdata": escaped(part["label"]), "said": "task %{x} (%{customdata}): %{y:.1f} %"}
+            traces.bars(part["task"], 100 * part["weight"], name, COLOURS[colour], **said)
     first, last = int(table["task"].iloc[0]), int(table["task"].iloc[-1])
     ticks = task_ticks(table["label"].tolist(), first=first, ticks=10)
     return chart(
@@ -209,30 +177,16 @@ def reliability_chart(table: pd.DataFrame) -> go.Figure:
     """Return accuracy against confidence, per rule, with the line on which probabilities can be taken at their word."""
     traces = Traces()
     traces.straight([0.0, 1.0], [0.0, 1.0], "perfectly calibrated", width=1, dash=None)
+    said = "%{x:.2f} sure, %{y:.2f} right<br>%{customdata:,} test samples"
     for rule, part in table.groupby("rule", sort=False):
-        x, y, half = (part[column].to_numpy() for column in ("confidence", "accuracy", "half"))
-        if np.isfinite(half).all() and len(part) > 1:
-            low, high = (y - half).clip(0.0), (y + half).clip(max=1.0)
-            traces.band(x, low, high, COLOURS[str(rule)], 0.15, showlegend=False)
-        traces.line(
-            x,
-            y,
-            NAMES[str(rule)],
-            COLOURS[str(rule)],
-            width=2,
-            dash=DASHES[str(rule)],
-            mode="lines+markers",
-            customdata=part["samples"],
-            hovertemplate="%{x:.2f} sure, %{y:.2f} right<br>%{customdata:,} test samples<extra></extra>",
-        )
-    traces += band_key(table)
-    ends = np.concatenate(
-        [table["accuracy"] - table["half"].fillna(0), table["accuracy"] + table["half"].fillna(0), [1.0]]
-    )
+        points = (part[column].to_numpy() for column in ("confidence", "accuracy", "half"))
+        look = {"dash": DASHES[str(rule)], "few": math.inf, "customdata": part["samples"], "said": said, "box": ""}
+        traces.curve(points, RULES[str(rule)], COLOURS[str(rule)], 0.15, **look)
+    traces.band_key(table)
     return chart(
         traces,
         axis("probability of the answer given", **decimals([*table["confidence"], 1.0])),
-        axis("share of right answers", **decimals(ends.clip(0.0, 1.0))),
+        axis("share of right answers", **decimals(np.append(error_ends(table["accuracy"], table["half"]), 1.0))),
         title="Can its probabilities be believed?",
         subtitle="below the line: overconfident",
         height=380,

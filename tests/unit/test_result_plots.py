@@ -52,9 +52,8 @@ def test_rows_of_tables_move_in_a_plane_of_the_first_tasks(sequence):
 def test_the_decision_is_drawn_as_it_is_judged(sequence, result):
     decision = decide(result, "Toy", references=run_references(sequence, result.settings))
     figure = decision_chart(decision.errors)
-    dots = figure.data[-1]
-    assert list(dots.x) == [one.error.mean for one in decision.strategies]
-    for bar, one in zip(figure.data, decision.strategies, strict=False):
+    for bar, dot, one in zip(figure.data[::2], figure.data[1::2], decision.strategies, strict=True):
+        assert list(dot.x) == [one.error.mean]
         assert list(bar.x) == pytest.approx([one.low, one.high])
 
 

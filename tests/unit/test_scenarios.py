@@ -230,7 +230,6 @@ def test_pictures_and_report_follow_the_scenario(sequence, name):
     from imrc.evaluation.budget import budget_table
     from imrc.plots.result import run_curves, run_heatmaps
     from imrc.plots.tables import step_table, task_table
-    from imrc.plots.tasks import pictogram
     from imrc.plots.what_if import budget_chart
     from imrc.report._write import page_of
     from imrc.report.worth import budget_sentence
@@ -252,7 +251,7 @@ def test_pictures_and_report_follow_the_scenario(sequence, name):
     table = budget_table(runs)
     assert set(table["rule"]) == rules
     assert "8" in budget_sentence(table, 8)
-    for figure in (run_curves(found, references), run_heatmaps(found), budget_chart(table, found), pictogram(name)):
+    for figure in (run_curves(found, references), run_heatmaps(found), budget_chart(table, found)):
         assert figure.data
     text = page_of(imrc.Report(run=found, sequence=sequence, references=references))
     assert SCENARIOS[name].field in text
