@@ -16,6 +16,6 @@ from __future__ import annotations
 
 from imrc.baselines.base import Baseline, Settings
 from imrc.baselines.own import OwnMethod
-from imrc.baselines.registry import PUBLISHED, REFERENCES, method_class, method_title, parse_method, registry
+from imrc.baselines.registry import PUBLISHED, SIMPLE, method_class, method_title, parse_method, registry
 
 __all__ = ["Baseline", "OwnMethod", "registry"]

@@ -15,7 +15,7 @@ from imrc._checks import check_choice, check_int, check_matrix, check_real
 from imrc._types import Floats
 
 Labels = NDArray[np.int64]
-Kind = Literal["published", "reference"]
+Origin = Literal["published", "simple"]
 Headline = Literal["average", "newest"]
 RandomState = int | np.random.SeedSequence | np.random.Generator | None
 
@@ -74,7 +74,7 @@ class Baseline(ABC):
         Name for people, reference.
     idea, wins, keeps : str
         For people: what it does, what it wins with, what it keeps between tasks.
-    kind : {"published", "reference"}
+    origin : {"published", "simple"}
         A method of the literature, or a simple baseline.
     needs_task_id : bool
         True: the method must be told to which task a sample to be labelled belongs.
@@ -107,7 +107,7 @@ class Baseline(ABC):
     idea: ClassVar[str] = ""
     wins: ClassVar[str] = ""
     keeps: ClassVar[str] = ""
-    kind: ClassVar[Kind] = "published"
+    origin: ClassVar[Origin] = "published"
     needs_task_id: ClassVar[bool] = False
     keeps_old_rules: ClassVar[bool] = False
     fixed_old_rules: ClassVar[bool] = False

@@ -12,7 +12,7 @@ import numpy as np
 from imrc._checks import InputError, check_choice
 from imrc._types import Floats
 from imrc.baselines.base import Baseline, Labels, Settings
-from imrc.baselines.references import RecentSettings
+from imrc.baselines.simple import RecentSettings
 
 Refit = Literal["seen", "recent", "single"]
 PREFIX = "own:"
@@ -70,7 +70,7 @@ class OwnClassifier(Baseline):
     """A classifier learnt anew at every task from all samples so far, one rule for all tasks; see `OwnMethod`."""
 
     title = "Own"
-    kind = "reference"
+    origin = "simple"
     profiles: ClassVar[Mapping[str, Settings]] = {"default": RecentSettings()}
     settings: RecentSettings
 

@@ -15,7 +15,7 @@ from imrc.baselines.ewc import EWC
 from imrc.baselines.gem import GEM
 from imrc.baselines.mer import MER
 from imrc.baselines.own import PREFIX, OwnClassifier
-from imrc.baselines.references import (
+from imrc.baselines.simple import (
     Forest,
     MajorityClass,
     OracleLogistic,
@@ -45,8 +45,8 @@ registry: Mapping[str, type[Baseline]] = MappingProxyType(
 )
 """Name -> class, published methods first, in the order of the paper's tables."""
 
-PUBLISHED = tuple(name for name, cls in registry.items() if cls.kind == "published")
-REFERENCES = tuple(name for name, cls in registry.items() if cls.kind == "reference")
+PUBLISHED = tuple(name for name, cls in registry.items() if cls.origin == "published")
+SIMPLE = tuple(name for name, cls in registry.items() if cls.origin == "simple")
 
 
 def parse_method(name: str) -> tuple[str, str]:

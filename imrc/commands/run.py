@@ -12,7 +12,7 @@ from imrc.core.presets import own_features
 from imrc.core.settings import OVERRIDES, SETTINGS
 from imrc.evaluation.effective import effective_samples, samples_text
 from imrc.evaluation.measures import definitions
-from imrc.evaluation.references import apart, with_references
+from imrc.evaluation.references import split_references, with_references
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.scenarios import HEADLINES, REFERENCES, SCENARIOS
@@ -128,7 +128,7 @@ def run(options: argparse.Namespace) -> int:
         for step in iter_run(sequence, job):
             steps.append(step)
             line.show(sequence.name, step.number, step.total)
-        result, references = apart(RunResult.from_steps(job, sequence, steps), settings)
+        result, references = split_references(RunResult.from_steps(job, sequence, steps), settings)
     warn(sequence, settings.n)
     from imrc.report import Report
 

@@ -8,7 +8,7 @@ in the paper                function                       what it is
 eq. (3)                     `imrc.solvers.solve`           the minimax problem, by the subgradient method or exactly
 eq. (4)                     `sample_moments`               sample average of Phi and its mean squared error
 eq. (6)                     `forward_step`                 forward mean vector; backwards the same in retrodiction
-eq. (7)                     `forward_change`               expected quadratic change, for the newest task
+eq. (7)                     `forward_change`               expected quadratic change from W steps, for the newest task
 eq. (7), backwards          `backward_change`              as in the authors' code; `printed_change` as printed
 eq. (6), its prediction     `predict`                      what is known of a task before its samples
 eq. (10)                    `revise`                       forward and backward mean vectors of earlier tasks
@@ -32,7 +32,8 @@ Symbols used in this package (ASCII names, the same everywhere)
 ``k``    number of tasks seen; ``b`` backward steps; ``W`` window of the change estimate
 ======== ==================================================================================
 
-Beyond the paper: `imrc.core.rules_log` is the recommended learner.
+Beyond the paper: `imrc.core.rules_log` is the recommended learner. Presets are in `imrc.core.presets`, all that W does
+in `imrc.core.change`.
 
 Suffixes ``_fwd``, ``_bwd``, ``_fb`` (forward and backward) and ``_smooth``. Tasks count from 0 in code.
 """

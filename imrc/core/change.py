@@ -1,16 +1,26 @@
-"""Expected quadratic change d^2 between consecutive tasks, eq. (7) of the paper.
+"""How fast tasks are taken to change: everything that W, the window of recent changes, decides.
 
-With w_i = tau_i - tau_{i-1} (sample averages) the estimate is a mean of squared differences around a transition.
-Differences are numbered by the task they lead to: ``squared[i]`` belongs to the step from task i-1 to task i, and
-``squared[0]`` is taken as tau_0^2, as in the authors' code (it enters only the backward change of the first
-transition).
+Preset "paper" averages W squared differences of consecutive sample averages, component by component: eq. (7), by
+`forward_change` and `backward_change`. Differences are numbered by the task they lead to: ``squared[i]`` belongs to
+the step from task i-1 to task i, and ``squared[0]`` is taken as tau_0^2, as in the authors' code (it enters only the
+backward change of the first transition).
+
+Preset "recommended" compares rates of change by their losses on the last W tasks, `Account`; what it promises follows
+from the mean of the last W differences, `RateOfChange`.
 """
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
 from imrc._types import Floats
+from imrc.core.prediction import softmax
+from imrc.core.presets import NEGLIGIBLE_VARIANCE
+from imrc.core.recursions import effective_samples
 
 
 def squared_differences(tau: Floats) -> Floats:
@@ -65,3 +75,83 @@ def printed_change(squared: Floats, i: int, k: int, W: int, first: int = 0) -> F
     """
     earliest = min(max(0, i + 1 - (W + 1) // 2), max(0, k - W))
     return np.asarray(squared[earliest + 1 - first : min(earliest + W, k) + 1 - first].mean(axis=0))
+
+
+class Account:
+    """The log losses of the candidates on tasks that arrived, summed over the last W of them or over all."""
+
+    def __init__(self, window: int | None) -> None:
+        self._last: deque[Floats] = deque(maxlen=window)
+        self._window = window
+        self.total: Floats | float = 0.0
+
+    def add(self, losses: list[float]) -> None:
+        """Add what one arrival cost each candidate."""
+        if self._window is None:
+            self.total = self.total + np.array(losses)
+        else:
+            self._last.append(np.array(losses))
+            self.total = np.sum(self._last, axis=0)
+
+    def shares(self, starts: Floats) -> Floats:
+        """Return the shares of the candidates, which sum to 1, given the first ones."""
+        return np.asarray(softmax((np.log(starts) - self.total)[None])[0])
+
+
+class RateOfChange:
+    """The rate of change that samples show, and the effective samples that Theorems 1 and 3 promise for it.
+
+    The differences of eq. (7), of averages within each class, in units of the variance there and less what sampling
+    makes of them: draws keep the shares of classes, so averages over all classes vary less than the variance says.
+    """
+
+    def __init__(self, rate: float | None, window: int | None) -> None:
+        self._known = rate
+        self._excess: deque[tuple[float, float]] = deque(maxlen=window)  # and over how many periods
+        self._squares: Floats = np.zeros(1)  # of deviations from the average of class and task, over all tasks so far
+        self._freedom = 0
+        self._last: dict[int, tuple[Floats, int]] = {}
+        self._since = 0.0
+
+    def add(self, X: Floats, y: NDArray[np.int64], gap: float) -> None:
+        """Take in the rows of the next task; without any it is one without labels."""
+        self._since += gap
+        if not len(y):
+            return
+        last, self._last = self._last, {}
+        for c in np.unique(y).tolist():
+            rows = X[y == c]
+            average = rows.mean(axis=0)
+            self._last[c] = average, len(rows)
+            self._squares = self._squares + ((rows - average) ** 2).sum(axis=0)
+            self._freedom += len(rows) - 1
+        variance = self._squares / max(self._freedom, 1)
+        varies = variance > NEGLIGIBLE_VARIANCE
+        both = [c for c in self._last if c in last]
+        if both and varies.any() and self._since > 0.0:
+            moved = []
+            for c in both:
+                (average, count), (before, count_before) = self._last[c], last[c]
+                squared = float(((average - before)[varies] ** 2 / variance[varies]).mean())
+                moved.append(count / len(y) * (squared - 1.0 / count - 1.0 / count_before))
+            self._excess.append((float(np.mean(moved)), self._since))
+        self._since = 0.0
+
+    @property
+    def rate(self) -> float:
+        """The rate of change: the one that was given, or the mean of the last W differences, at least 0.
+
+        Where nothing has been measured, as with one sample of each class, nothing may be promised: infinite.
+        """
+        if self._known is not None or not self._excess:
+            return np.inf if self._known is None else self._known
+        moved, periods = np.sum(self._excess, axis=0)
+        return max(float(moved / periods), 0.0)
+
+    def change(self, gap: float) -> float:
+        """Return the change over so many periods; over none nothing changes, whatever the rate."""
+        return self.rate * gap if gap else 0.0
+
+    def tracked(self, samples: Sequence[int], gaps: Sequence[float], reach: int) -> list[tuple[float, Floats]]:
+        """Return effective samples and weights of all tasks, for the newest and those before it, the nearest first."""
+        return effective_samples(samples, [self.change(gap) for gap in gaps], reach)

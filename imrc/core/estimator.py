@@ -18,8 +18,8 @@ from imrc._types import Floats
 from imrc.core.learner import Learner, unknown_task
 from imrc.core.prediction import probabilities, scores
 from imrc.core.presets import DEFAULT, Preset, own_features
-from imrc.core.rules import TaskEstimate
 from imrc.core.settings import OVERRIDES, SETTINGS, IMRCSettings, Window, documented, resolve_settings
+from imrc.core.tracking import TaskEstimate
 from imrc.features import FeatureSpec, Representation, repetition_draw
 from imrc.solvers.api import with_intercept
 from imrc.wording import RULES

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._types import Floats
-from imrc.core.rules import TaskEstimate
-from imrc.core.rules_01 import ZeroOneRules
+from imrc.core.rules_01 import ZeroOneLearner
 from imrc.core.rules_log import LogLossLearner
 from imrc.core.settings import IMRCSettings
-from imrc.core.tracking import ComponentTracker, Tracked
+from imrc.core.tracking import ComponentTracker, TaskEstimate, Tracked
 from imrc.wording import RULES
 
 
@@ -61,7 +60,7 @@ class Learner:
             if settings.tracking == "component"
             else LogLossLearner(settings, n_classes)
         )
-        self._rules = ZeroOneRules(settings, n_classes, threads) if settings.loss == "0-1" else None
+        self._zero_one = ZeroOneLearner(settings, n_classes, threads) if settings.loss == "0-1" else None
 
     def step(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0, *, revise: bool = True) -> StepUpdate:
         """Learn the next task: mapped instances with the intercept first, (n, D + 1), and classes 0..C-1.
@@ -77,14 +76,14 @@ class Learner:
         if isinstance(self._tracker, LogLossLearner):
             single, forward, revised = self._tracker.step(X1, y, gap, revise=revise)
             choices = self._tracker.choices()
-            known = [Tracked(one.mean, one.mse, one.ess) for one in (single, forward, *revised)]
+            known: list[Tracked] = [single, forward, *revised]
         else:
             self._tracker.update(X1, y, gap)
             choices = {}
             known = [self._tracker.single(), self._tracker.forward(), *(self._tracker.revised() if revise else [])]
-        if self._rules is not None:
+        if self._zero_one is not None:
             wanted = known[0] if "single" in self.rules and y is not None else None
-            alone, forward, revised = self._rules.step(X1, y, wanted, known[1], known[2:])
+            alone, forward, revised = self._zero_one.step(X1, y, wanted, known[1], known[2:])
             single = alone or _without_rule(known[0])
         return StepUpdate(k, single, forward, {k - 1 - back: one for back, one in enumerate(revised)}, choices)
 
@@ -96,8 +95,8 @@ class Learner:
         if not self.steps:
             raise ValueError("Nothing has been learnt yet: the first task cannot be predicted.")
         task = self._tracker.predicted(gap)
-        if self._rules is not None:
-            return self._rules.predicted(Tracked(task.mean, task.mse, task.ess))
+        if self._zero_one is not None:
+            return self._zero_one.predicted(task)
         assert isinstance(task, TaskEstimate)  # noqa: S101 - log loss has rules of its own
         return task
 
@@ -110,16 +109,15 @@ class Learner:
         """Return how many numbers are kept between tasks, the rules of tasks out of reach included."""
         if not self.steps:
             return 0
-        rules = 0 if self._rules is None else self._rules.size()
+        rules = 0 if self._zero_one is None else self._zero_one.size()
         return int(rules + self._tracker.size() + max(self.steps - self.settings.b - 1, 0) * self._width)
 
 
 def unknown_task(size: int) -> TaskEstimate:
     """Return the estimate of a task of which nothing is known: NaN throughout."""
     nothing = np.full(size, np.nan)
-    return TaskEstimate(nothing, nothing, nothing, float("nan"), float("nan"), float("nan"))
+    return TaskEstimate(nothing, nothing, np.nan, nothing, np.nan, np.nan)
 
 
 def _without_rule(task: Tracked) -> TaskEstimate:
-    unknown = float("nan")
-    return TaskEstimate(task.mean, task.mse, np.full_like(task.mean, unknown), unknown, unknown, task.ess)
+    return TaskEstimate(task.mean, task.mse, task.ess, np.full_like(task.mean, np.nan), np.nan, np.nan)

@@ -5,20 +5,20 @@ both map them by the preset's ``features`` and then call `Learner.step` once per
 
 recommended (``tracking="rate"``, ``loss="log"``): `LogLossLearner.step`
     1. `_losses_before`: every candidate's rule of the task to come is tested on all rows of the task that came.
-    2. `_add`: the rows are stored beside those of the last tasks; `RateOfChange.add` takes in by how much means
+    2. `add`: the rows are stored beside those of the last tasks; `RateOfChange.add` takes in by how much means
        changed, `RateWeights.add` makes the weight of every stored task for this one, eq. (6), once per rate.
     3. `_learn_candidates`: half of the rows are held back, each candidate learns the rest and the past, and is tested
        on them; then one weighted logistic regression per candidate on all stored rows, `solve_in_turn`.
-    4. `shares`: the losses of the last W tasks, summed, give each candidate its share.
+    4. `shares`: the losses of the last W tasks, summed by `Account`, give each candidate its share.
     5. `_learn_tasks`: for the newest task and, by `RateWeights.revised`, eq. (10), each of the b before it: weights and
        penalties of the candidates averaged by their shares, then one regression.
-    With ``loss="0-1"``, `ZeroOneRules.step` learns from what `RateOfChange.tracked` gives of these tasks.
+    With ``loss="0-1"``, `ZeroOneLearner.step` learns from what `RateOfChange.tracked` gives of these tasks.
 
 paper (``tracking="component"``, ``loss="0-1"``): Algorithm 1, component by component
     1. `ComponentTracker.update`: `sample_moments` gives tau and s, eq. (4); `forward_change` the expected quadratic
        change d^2 from the last W differences, eq. (7); `forward_step` the forward mean vector, eq. (6).
     2. `ComponentTracker.revised`: `backward_change`, then `revise`, eq. (10), for the b tasks before the newest.
-    3. `ZeroOneRules.step`: lambda = lambda0 sqrt(s), then problem (3) by the subgradient method: for the newest task
+    3. `ZeroOneLearner.step`: lambda = lambda0 sqrt(s), then problem (3) by the subgradient method: for the newest task
        alone and forward, and for each of the b before it again, each begun from its solution of before.
 
 Asked for the task to come, `Learner.predicted` averages the candidates' rules by their shares, or takes the forward

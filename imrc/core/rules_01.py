@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from imrc._types import Floats
 from imrc.core.presets import RECENT_SAMPLES
-from imrc.core.rules import TaskEstimate, surplus
 from imrc.core.settings import IMRCSettings
-from imrc.core.tracking import Tracked
+from imrc.core.tracking import TaskEstimate, Tracked, surplus
 from imrc.solvers import InstanceSet, Problem, Solution, prepare_instances, solve_many
 
 
-class ZeroOneRules:
+class ZeroOneLearner:
     """Problem (3) by the subgradient method (or exactly), warm-started from the closest task."""
 
     def __init__(self, settings: IMRCSettings, n_classes: int, threads: int) -> None:
@@ -90,4 +89,4 @@ def _fit(task: Tracked, problem: Problem, solution: Solution) -> TaskEstimate:
     # The promise is that of lambda = sqrt(s) at least, whatever confidence vector chose mu.
     slack = np.maximum(np.sqrt(task.mse) - problem.lam, 0.0)
     value = solution.value + float(slack @ np.abs(solution.mu))
-    return TaskEstimate(task.mean, task.mse, solution.mu, value, nu, task.ess, solution.iterations)
+    return TaskEstimate(task.mean, task.mse, task.ess, solution.mu, value, nu, solution.iterations)

@@ -14,7 +14,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -23,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._types import Floats, Ints
+from imrc.core.change import Account, RateOfChange
 from imrc.core.moments import sample_moments, smoothed_variance
 from imrc.core.prediction import softmax
 from imrc.core.presets import (
@@ -41,9 +41,8 @@ from imrc.core.presets import (
     Candidate,
 )
 from imrc.core.recursions import borrowed
-from imrc.core.rules import TaskEstimate, surplus
 from imrc.core.settings import IMRCSettings
-from imrc.core.tracking import RateOfChange, RateWeights
+from imrc.core.tracking import RateWeights, TaskEstimate, surplus
 
 POOLED_PLACES = ("pooled, nearly", "pooled")
 """Of solutions: as near as a candidate's, where the next step begins, and from there as near as that of a rule."""
@@ -55,27 +54,6 @@ class LogStep(NamedTuple):
     alone: TaskEstimate  # the newest task from its own samples
     forward: TaskEstimate  # the newest task
     revised: list[TaskEstimate]  # the tasks before it, the nearest first
-
-
-class _Account:
-    """The log losses of the candidates on tasks that arrived, summed over the last W of them or over all."""
-
-    def __init__(self, window: int | None) -> None:
-        self._last: deque[Floats] = deque(maxlen=window)
-        self._window = window
-        self.total: Floats | float = 0.0
-
-    def add(self, losses: list[float]) -> None:
-        """Add what one arrival cost each candidate."""
-        if self._window is None:
-            self.total = self.total + np.array(losses)
-        else:
-            self._last.append(np.array(losses))
-            self.total = np.sum(self._last, axis=0)
-
-    def shares(self, starts: Floats) -> Floats:
-        """Return the shares of the candidates, which sum to 1, given the first ones."""
-        return np.asarray(softmax((np.log(starts) - self.total)[None])[0])
 
 
 class _Problem(NamedTuple):
@@ -200,7 +178,7 @@ class LogLossLearner:
         self._weights = RateWeights([one.rate for one in self.candidates], settings.b)
         window = None if settings.W == "all" else int(settings.W)
         self._change = RateOfChange(settings.rate, window)
-        self._at, self._before = _Account(window), _Account(window)
+        self._at, self._before = Account(window), Account(window)
         # The candidates' rules of the task to come and how far it is, and what is tracked of tasks within reach.
         self._coming: tuple[float, list[Floats]] | None = None
         self._tracked: list[tuple[float, Floats]] = []
@@ -318,7 +296,7 @@ class LogLossLearner:
         self._coming, spent, found = None, sum(iterations for _, iterations in solved), solved[self._alone]
         if not len(y):
             nothing, unknown = np.zeros_like(self._variance), np.full_like(self._variance, np.nan)
-            return TaskEstimate(nothing, np.full_like(nothing, np.inf), unknown, np.nan, np.nan, 0.0), spent
+            return TaskEstimate(nothing, np.full_like(nothing, np.inf), 0.0, unknown, np.nan, np.nan), spent
         own, worth = weights[self._alone], ess[self._alone]
         mu = primal_parameters(store.parameters(self._alone))
         alone = self._with_means(own, worth, worth, mu, own, *found)
@@ -400,7 +378,7 @@ class LogLossLearner:
     ) -> TaskEstimate:
         """Return a rule with the tracked mean vector of its task, worth `known` samples."""
         mean, mse = tracked / tracked.sum() @ self._averages, self._variance / known
-        return TaskEstimate(mean, mse, mu, value, np.nan, float(ess), iterations, weights / weights.sum())
+        return TaskEstimate(mean, mse, float(ess), mu, value, np.nan, iterations, weights / weights.sum())
 
 
 def scaled(X1: Floats) -> Floats:

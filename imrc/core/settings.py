@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from imrc.solvers.api import SolverName
 
 T = TypeVar("T")
-OF_RUN = ("features", "W")
-"""Values of a preset with a parameter of their own everywhere."""
 Window = int | Literal["all"]
 Loss = Literal["0-1", "log"]
 
@@ -239,10 +237,6 @@ SETTINGS: dict[str, Setting] = {
 """Everything a person can set, in the order of the page; `imrc.evaluation.SCENARIOS` is a choice of its own."""
 
 
-OVERRIDES = tuple(name for name in SETTINGS if any(name in own for own in VALUES.values()) and name not in OF_RUN)
-"""Values of a preset that can be replaced."""
-
-
 def documented(thing: T) -> T:
     """Put what the table says in place of names in braces, as in "{b, W}", in the docstring of a class or function."""
 
@@ -254,7 +248,6 @@ def documented(thing: T) -> T:
     return thing
 
 
-@documented
 @dataclass(frozen=True)
 class IMRCSettings:
     """Everything that decides what the learner computes; by default as in the paper.
@@ -302,6 +295,11 @@ class IMRCSettings:
     def iterations(self, n: int) -> int:
         """Return the iterations of the subgradient method for tasks of n samples."""
         return iterations_by_n(n) if self.max_iter == "by_n" else self.max_iter
+
+
+OVERRIDES = tuple(one.name for one in fields(IMRCSettings) if one.name not in ("b", "W", "preset"))
+"""What else the learner reads: values of a preset that can be replaced."""
+documented(IMRCSettings)
 
 
 def resolve_settings(

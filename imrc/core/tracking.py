@@ -18,17 +18,42 @@ from numpy.typing import NDArray
 from imrc._types import Floats
 from imrc.core.change import backward_change, forward_change, printed_change
 from imrc.core.moments import sample_moments
-from imrc.core.presets import NEGLIGIBLE_VARIANCE
-from imrc.core.recursions import borrowed_samples, effective_samples, forward_step, predict, revise
+from imrc.core.recursions import borrowed_samples, forward_step, predict, revise
 
 
 @dataclass(frozen=True, eq=False)
 class Tracked:
-    """Estimate of one task's mean vector."""
+    """What is known of one task's mean vector."""
 
     mean: Floats  # tau, (m,)
     mse: Floats  # its mean squared error s, (m,)
-    ess: float  # Theorems 1 and 3
+    ess: float  # effective samples, by the recursions of Theorems 1 and 3
+
+
+@dataclass(frozen=True, eq=False)
+class TaskEstimate(Tracked):
+    """What is known about one task under one rule."""
+
+    coef: Floats  # mu, (m,)
+    risk: float  # value of the problem at `coef`: minimax risk (0-1 loss) or log loss in nats; NaN: an average of rules
+    nu: float  # the max term of (3) at `coef`, which the randomised rule needs; NaN for log loss
+    iterations: int = 0  # of the solver that found `coef`; 0 where none ran
+    weights: Floats | None = None  # (stored,): of the last tasks, oldest first, where all components have the same
+
+
+def surplus(sizes: Sequence[int], least: int, samples: int) -> int:
+    """Return how many of the oldest stored tasks can go, given their samples, oldest first.
+
+    Those that are left are at least `least` tasks, and beyond them just enough to hold `samples` samples.
+
+    >>> surplus([10, 10, 10, 10], 1, 25), surplus([200, 5, 5], 1, 100)
+    (1, 0)
+    """
+    drop, held = 0, sum(sizes)
+    while len(sizes) - drop > least and held - sizes[drop] >= samples:
+        held -= sizes[drop]
+        drop += 1
+    return drop
 
 
 @dataclass(eq=False)
@@ -194,62 +219,3 @@ class RateWeights:
 def _worth(weights: Floats, a: Floats) -> tuple[Floats, Floats]:
     """Return weights and effective samples: the part of them that is still stored, not less than one."""
     return weights, np.maximum(weights.sum(axis=1) / a[:, 0], 1.0)
-
-
-class RateOfChange:
-    """The rate of change that samples show, and the effective samples that Theorems 1 and 3 promise for it.
-
-    The differences of eq. (7), of averages within each class, in units of the variance there and less what sampling
-    makes of them: draws keep the shares of classes, so averages over all classes vary less than the variance says.
-    """
-
-    def __init__(self, rate: float | None, window: int | None) -> None:
-        self._known = rate
-        self._excess: deque[tuple[float, float]] = deque(maxlen=window)  # and over how many periods
-        self._squares: Floats = np.zeros(1)  # of deviations from the average of class and task, over all tasks so far
-        self._freedom = 0
-        self._last: dict[int, tuple[Floats, int]] = {}
-        self._since = 0.0
-
-    def add(self, X: Floats, y: NDArray[np.int64], gap: float) -> None:
-        """Take in the rows of the next task; without any it is one without labels."""
-        self._since += gap
-        if not len(y):
-            return
-        last, self._last = self._last, {}
-        for c in np.unique(y).tolist():
-            rows = X[y == c]
-            average = rows.mean(axis=0)
-            self._last[c] = average, len(rows)
-            self._squares = self._squares + ((rows - average) ** 2).sum(axis=0)
-            self._freedom += len(rows) - 1
-        variance = self._squares / max(self._freedom, 1)
-        varies = variance > NEGLIGIBLE_VARIANCE
-        both = [c for c in self._last if c in last]
-        if both and varies.any() and self._since > 0.0:
-            moved = []
-            for c in both:
-                (average, count), (before, count_before) = self._last[c], last[c]
-                squared = float(((average - before)[varies] ** 2 / variance[varies]).mean())
-                moved.append(count / len(y) * (squared - 1.0 / count - 1.0 / count_before))
-            self._excess.append((float(np.mean(moved)), self._since))
-        self._since = 0.0
-
-    @property
-    def rate(self) -> float:
-        """The rate of change: the one that was given, or the mean of the last W differences, at least 0.
-
-        Where nothing has been measured, as with one sample of each class, nothing may be promised: infinite.
-        """
-        if self._known is not None or not self._excess:
-            return np.inf if self._known is None else self._known
-        moved, periods = np.sum(self._excess, axis=0)
-        return max(float(moved / periods), 0.0)
-
-    def change(self, gap: float) -> float:
-        """Return the change over so many periods; over none nothing changes, whatever the rate."""
-        return self.rate * gap if gap else 0.0
-
-    def tracked(self, samples: Sequence[int], gaps: Sequence[float], reach: int) -> list[tuple[float, Floats]]:
-        """Return effective samples and weights of all tasks, for the newest and those before it, the nearest first."""
-        return effective_samples(samples, [self.change(gap) for gap in gaps], reach)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from imrc._types import Floats
 from imrc.baselines import Baseline, OwnMethod, parse_method, registry
-from imrc.baselines.references import Pooled
+from imrc.baselines.simple import Pooled
 from imrc.core.rules_log import LogLossLearner
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import TaskDraw, method_seed

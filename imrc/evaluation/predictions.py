@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from imrc._checks import InputError, check_int
 from imrc._types import Floats, Ints
 from imrc.core.prediction import probabilities, scores
-from imrc.core.rules import TaskEstimate
+from imrc.core.tracking import TaskEstimate
 from imrc.evaluation._threads import single_thread
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import Repetition

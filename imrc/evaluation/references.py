@@ -24,10 +24,10 @@ def run_references(sequence: TaskSequence, settings: RunSettings) -> RunResult:
 
 
 def with_references(settings: RunSettings) -> RunSettings:
-    """Return what runs the references beside the methods of these settings, in one pass: see `apart`."""
+    """Return what runs the references beside the methods of these settings, in one pass: see `split_references`."""
     return replace(settings, methods=(*settings.methods, *REFERENCES))
 
 
-def apart(result: RunResult, settings: RunSettings) -> tuple[RunResult, RunResult]:
+def split_references(result: RunResult, settings: RunSettings) -> tuple[RunResult, RunResult]:
     """Return the run of these settings and that of its references from the result of both in one pass."""
     return result.part(settings), result.part(replace(settings, **REFERENCE))

@@ -17,8 +17,8 @@ from imrc._types import Floats
 from imrc.core.learner import Learner, StepUpdate
 from imrc.core.prediction import probabilities, scores
 from imrc.core.presets import DEFAULT
-from imrc.core.rules import TaskEstimate
 from imrc.core.settings import SETTINGS, Window, documented
+from imrc.core.tracking import TaskEstimate
 from imrc.evaluation._threads import single_thread
 from imrc.evaluation.columns import TABLES, Columns, StepResult, over_repetitions
 from imrc.evaluation.measures import counted

@@ -26,16 +26,16 @@ from imrc.model._model import Model
 from imrc.solvers import api
 from imrc.tables import Recipe
 
-SCHEMA, LAYOUT = "imrc.model", 2
+SCHEMA, LAYOUT = "imrc.model", 3
 """The layout is raised with every change of what the classes below hold: a model of another one is refused."""
 
 KNOWN: dict[str, Any] = {
     one.__name__: one
     for one in (
         *(Model, Recipe, learner.Learner, settings.IMRCSettings, presets.Candidate, api.InstanceSet, api.Solution),
-        *(rules_01.ZeroOneRules, rules_log.LogLossLearner, rules_log._Store, rules_log._Account),
+        *(rules_01.ZeroOneLearner, rules_log.LogLossLearner, rules_log._Store, change.Account),
         *(tracking.ComponentTracker, tracking._Stored, change.backward_change, change.printed_change),
-        *(tracking.RateWeights, tracking._TaskWeights, tracking.RateOfChange),
+        *(tracking.RateWeights, tracking._TaskWeights, change.RateOfChange),
         *(features.Identity, features.Clipped, features.Standardised, features.PulledIn, features.RandomFourier),
         *(features.Composite, features.Prepared),
     )

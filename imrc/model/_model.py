@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import InputError, check_choice, check_int, check_matrix
 from imrc._types import Floats, Ints
-from imrc.baselines.references import pooled_learner
+from imrc.baselines.simple import pooled_learner
 from imrc.core.learner import Learner
 from imrc.core.prediction import probabilities, scores
 from imrc.core.rules_log import LogLossLearner

@@ -14,7 +14,7 @@ import numpy as np
 import imrc
 from imrc import datasets
 from imrc._checks import InputError, check_choice, check_int
-from imrc.baselines import PUBLISHED, REFERENCES, parse_method
+from imrc.baselines import PUBLISHED, SIMPLE, parse_method
 from imrc.evaluation.comparison import (
     SCORE_KINDS,
     Progress,
@@ -57,7 +57,7 @@ PRINTED_REPETITIONS = 50
 TOLERANCE = 0.02
 """Printed values have two digits; differences up to this count as reproduced."""
 
-GROUPS = {"all": (*PUBLISHED, *REFERENCES), "published": PUBLISHED, "references": REFERENCES}
+GROUPS = {"all": (*PUBLISHED, *SIMPLE), "published": PUBLISHED, "simple": SIMPLE}
 """Words that stand for several methods."""
 
 
@@ -87,10 +87,10 @@ class TableRequest:
 def methods_named(words: Sequence[str], presets: Sequence[str] = ("paper",)) -> tuple[str, ...]:
     """Return the methods that words stand for: IMRC with each preset first, then the others, each once.
 
-    Words are "imrc", which is always there, "published" (the seven methods), "references", "all", or names of the
+    Words are "imrc", which is always there, "published" (the seven methods), "simple", "all", or names of the
     registry with or without profile.
 
-    >>> methods_named(["imrc"]), methods_named(["gem", "references"])[:3]
+    >>> methods_named(["imrc"]), methods_named(["gem", "simple"])[:3]
     (('imrc:paper',), ('imrc:paper', 'gem', 'majority'))
     """
     names = [imrc_key(preset) for preset in presets]

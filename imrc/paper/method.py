@@ -11,7 +11,7 @@ _FORWARD_CHANGE = "imrc.core.change.forward_change"
 _BACKWARD_CHANGE = "imrc.core.change.backward_change"
 _FORWARD = "imrc.core.recursions.forward_step"
 _REVISE = "imrc.core.recursions.revise"
-_STEP = "imrc.core.rules_01.ZeroOneRules.step"
+_STEP = "imrc.core.rules_01.ZeroOneLearner.step"
 _SOLVE = "imrc.solvers.solve_many"
 
 
@@ -142,8 +142,8 @@ FLOW: dict[str, Box] = {
 def short_name(function: str) -> str:
     """Return a dotted name without its modules.
 
-    >>> short_name("imrc.core.rules_01.ZeroOneRules.step"), short_name("imrc.core.recursions.revise")
-    ('ZeroOneRules.step', 'revise')
+    >>> short_name("imrc.core.rules_01.ZeroOneLearner.step"), short_name("imrc.core.recursions.revise")
+    ('ZeroOneLearner.step', 'revise')
     """
     return str(resolve_name(function).__qualname__)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from imrc.paper.cells import ErrorKind
 
 
-class Choice(NamedTuple):
+class CodeVariant(NamedTuple):
     """What differs between the code of the paper and that of its follow-up: an intercept of random features, and λ₀."""
 
     title: str
@@ -23,11 +23,11 @@ class Choice(NamedTuple):
     lambda0: float
 
 
-CHOICES = {
-    "paper": Choice("The paper's code: λ₀ = 1, an intercept", True, 1.0),
-    "lambda0": Choice("λ₀ = .7", True, 0.7),
-    "no_intercept": Choice("No intercept", False, 1.0),
-    "follow_up": Choice("The follow-up's code: λ₀ = .7, no intercept", False, 0.7),
+VARIANTS = {
+    "paper": CodeVariant("The paper's code: λ₀ = 1, an intercept", True, 1.0),
+    "lambda0": CodeVariant("λ₀ = .7", True, 0.7),
+    "no_intercept": CodeVariant("No intercept", False, 1.0),
+    "follow_up": CodeVariant("The follow-up's code: λ₀ = .7, no intercept", False, 0.7),
 }
 """The choices of the paper's code, each of its follow-up's alone, and both."""
 
@@ -48,15 +48,15 @@ def _counts(part: pd.DataFrame) -> tuple[int, int]:
 
 
 def follow_up_table(error: ErrorKind) -> pd.DataFrame:
-    """Return how many cells of IMRC's column are near print with each of `CHOICES`, per n, and the differences."""
+    """Return how many cells of IMRC's column are near print with each of `VARIANTS`, per n, and the differences."""
     import pandas as pd
 
     measured, rows = _measured(error), []
-    for reading, choice in CHOICES.items():
+    for reading, variant in VARIANTS.items():
         part = measured[measured["reading"] == reading]
         counts = [_counts(part[part["n"] == n]) for n in SIZES] + [_counts(part)]
         texts = ["{} of {}".format(*pair) for pair in counts]
-        rows.append([choice.title, *texts, decimal(part["gap"].abs().median()), signed(part["gap"].mean())])
+        rows.append([variant.title, *texts, decimal(part["gap"].abs().median()), signed(part["gap"].mean())])
     sizes = [f"n = {n}" for n in SIZES]
     return pd.DataFrame(rows, columns=["Choices", *sizes, "All n", "Median difference", "Mean, ours − printed"])
 

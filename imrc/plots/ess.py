@@ -216,7 +216,7 @@ def _regime_names(across: tuple[float, float], j: int) -> list[dict[str, Any]]:
 
 
 def ess_parts_table(parts: ArrayLike, labels: Sequence[str]) -> pd.DataFrame:
-    """Return one row per task: task (from 1), label and its `ess_parts`, an array of shape (k, 3)."""
+    """Return one row per task: task (from 1), label and its own, earlier and later samples (k, 3)."""
     values = np.asarray(parts, dtype=np.float64)
     table = pd.DataFrame(values, columns=list(PARTS)).assign(ess=values.sum(axis=1))  # NaN where nothing is known
     table.insert(0, "task", np.arange(1, len(values) + 1))

@@ -11,7 +11,7 @@ from imrc._checks import InputTypeError
 from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult, RunSettings, join_repetitions, largest_n
 from imrc.evaluation.comparison import sample_sizes
-from imrc.evaluation.references import apart, with_references
+from imrc.evaluation.references import split_references, with_references
 from imrc.evaluation.run import run_all
 from imrc.report._report import Report, diagnose
 from imrc.tasks import TaskSequence, checked_tasks
@@ -137,7 +137,7 @@ def iter_check(
         for begin, end in zip([0, *ends], ends, strict=False):
             parts.append(work.run(job, range(begin, end), "errors"))
             both = parts[0] if len(parts) == 1 else join_repetitions(parts, replace(job, repetitions=end))
-            run, references = apart(both, replace(chosen, repetitions=end))
+            run, references = split_references(both, replace(chosen, repetitions=end))
             whole = end == many
             curve = [work.run(replace(chosen, n=size), range(many), f"n = {size}") for size in sizes if whole]
             yield Report(

@@ -97,7 +97,6 @@ def bound_table(
             delta=delta,
             M=stand_in.M,
             kappa=kappa,
-            n_classes=stand_in.n_classes,
         )
         table[rule] = bound.value
     return table, 1.0 - 1.0 / stand_in.n_classes

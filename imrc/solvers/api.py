@@ -230,6 +230,12 @@ def solve(
 ) -> Solution:
     """Solve problem (3) for one uncertainty set.
 
+    For a mean vector tau, a confidence vector lambda and a finite set X of instances, find mu that minimises
+
+        1 - tau'mu + max over x in X, C of (sum over y in C of Phi(x, y)'mu - 1) / |C| + lambda'|mu|
+
+    with C running over the non-empty sets of classes.
+
     Parameters
     ----------
     X : array-like of shape (N, D)

@@ -18,7 +18,7 @@ from imrc.datasets import DataError
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run, join_repetitions, largest_n
 from imrc.evaluation.comparison import sample_sizes
 from imrc.evaluation.limits import run_cells
-from imrc.evaluation.references import REFERENCE, apart, with_references
+from imrc.evaluation.references import REFERENCE, split_references, with_references
 from imrc.report import Report
 from imrc.report._check import FIRST_LOOK
 from imrc.solvers import warm_up
@@ -283,7 +283,7 @@ def _show_first(choice: Choice, sequence: imrc.TaskSequence, draw: Callable[[Rep
         if many < settings.repetitions:
             found = _compute(state.key_of(sequence, settings), sequence, settings, many, beside=True)
             first = replace(settings, repetitions=many)
-            run, references = apart(found, first) if found.settings.compared else (found, None)
+            run, references = split_references(found, first) if found.settings.compared else (found, None)
             shown = _report(choice, sequence, _judged(run, choice, sequence, {}), references)
             draw(replace(shown, is_first_look=many < _SENTENCE_AT))
     return True
@@ -381,7 +381,7 @@ def _compute(
         visit.begun[key] = found
         return found
     if job is not settings and job.methods != settings.methods:
-        found, references = apart(found, settings)
+        found, references = split_references(found, settings)
         store.put(others, references)
     return store.put(key, found)
 

@@ -22,7 +22,7 @@ from imrc.evaluation import Headline, RunSettings
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import MappedRows, iter_run
 from imrc.paper.measure import SIZES, versions
-from imrc.paper.readings import CHOICES, TASK_ANGLE
+from imrc.paper.readings import TASK_ANGLE, VARIANTS
 from imrc.paper.shipped import results_folder
 from imrc.tasks import TaskSequence
 from tests.benchmarks.common import parser
@@ -54,13 +54,13 @@ def run(sequence: TaskSequence, settings: RunSettings, *, intercept: bool) -> Ru
 
 def main() -> None:
     options = parser(__doc__)
-    options.add_argument("--only", nargs="+", choices=(*CHOICES, TASK_ANGLE), help="readings; others stay as they are")
+    options.add_argument("--only", nargs="+", choices=(*VARIANTS, TASK_ANGLE), help="readings; others stay as they are")
     options.add_argument("--datasets", nargs="+", choices=SETS, default=SETS)
     options.add_argument("--sizes", nargs="+", type=int, choices=SIZES, default=SIZES)
     options.add_argument("--show", action="store_true", help="print the table, write nothing")
     given = options.parse_args()
-    variants = [(name, reading, choice, {}) for name, (reading, choice) in product(given.datasets, CHOICES.items())]
-    variants.append(("rotated_mnist", TASK_ANGLE, CHOICES["paper"], {"angles": "task"}))
+    variants = [(name, reading, choice, {}) for name, (reading, choice) in product(given.datasets, VARIANTS.items())]
+    variants.append(("rotated_mnist", TASK_ANGLE, VARIANTS["paper"], {"angles": "task"}))
     rows = []
     for name, reading, choice, how in variants:
         if name not in given.datasets or reading not in (given.only or (reading,)):

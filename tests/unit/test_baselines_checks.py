@@ -8,7 +8,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from imrc.baselines import PUBLISHED, REFERENCES, Baseline, method_title, parse_method, registry
+from imrc.baselines import PUBLISHED, SIMPLE, Baseline, method_title, parse_method, registry
 from imrc.contracts import check_learner
 
 NAMES = [
@@ -126,11 +126,11 @@ def test_facts_are_complete(name):
     cls = registry[name]
     assert cls.title
     assert all(text.endswith(".") for text in (cls.idea, cls.wins, cls.keeps))
-    assert cls.kind in ("published", "reference")
+    assert cls.origin in ("published", "simple")
     assert cls.headline in ("average", "newest")
     assert "default" in cls.profiles
     assert cls.keeps_old_rules or not cls.fixed_old_rules
-    if cls.kind == "published":
+    if cls.origin == "published":
         assert cls.paper
         assert cls.deviations
         assert all(sentence.endswith(".") for sentence in cls.deviations)
@@ -148,7 +148,7 @@ def test_rules_for_old_tasks_are_kept_where_it_says_so():
 
 
 def test_names_and_titles():
-    assert (*PUBLISHED, *REFERENCES) == tuple(registry)
+    assert (*PUBLISHED, *SIMPLE) == tuple(registry)
     assert PUBLISHED == ("gem", "mer", "ella", "ewc", "condor", "driftsurf", "aue")
     assert method_title("mer:argparse") == "MER (argparse)"
     with pytest.raises(ValueError, match="'gem'"):

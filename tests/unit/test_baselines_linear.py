@@ -13,7 +13,7 @@ from imrc.baselines.base import with_last_intercept
 from imrc.baselines.condor import Condor, reweight
 from imrc.baselines.driftsurf import DriftSurf
 from imrc.baselines.ella import ELLA, Basis, fit_logistic, sparse_code
-from imrc.baselines.references import RecentLogistic, SeenLogistic, SingleTaskLogistic, fit_multinomial
+from imrc.baselines.simple import RecentLogistic, SeenLogistic, SingleTaskLogistic, fit_multinomial
 
 
 def clusters(n, seed, d=3, flip=False, spread=1.0):

@@ -11,7 +11,7 @@ from statsmodels.stats.multitest import multipletests
 
 import imrc
 from imrc.baselines import registry
-from imrc.baselines.references import fit_multinomial
+from imrc.baselines.simple import fit_multinomial
 from imrc.evaluation import RunSettings
 from imrc.evaluation.comparison import comparison_table, curve_table, score_table, title_of_method
 from imrc.evaluation.significance import paired_differences

@@ -19,7 +19,7 @@ from imrc.evaluation import (
     run_references,
 )
 from imrc.evaluation.columns import arrays_of
-from imrc.evaluation.references import apart, with_references
+from imrc.evaluation.references import split_references, with_references
 from imrc.evaluation.run import MappedRows, run_all
 from imrc.evaluation.splits import held_out, repetition_seeds, task_seed
 from imrc.features import FeatureSpec
@@ -323,7 +323,7 @@ def test_references_are_the_same_beside_a_run_and_alone(options):
         imrc.datasets.load("random_walk", tasks=8),
         RunSettings.of("a test", n=5, repetitions=2, **options),
     )
-    mine, references = apart(run_all(sequence, with_references(settings)), settings)
+    mine, references = split_references(run_all(sequence, with_references(settings)), settings)
     for held, run in ((mine, run_all(sequence, settings)), (references, run_references(sequence, settings))):
         assert (held.settings, list(held.error_tables)) == (run.settings, list(run.error_tables))
         for name in ("errors", "before", "state_sizes"):

@@ -63,8 +63,8 @@ def test_inverses_invert(of, vary):
 
 
 def test_samples_of_many_tasks_are_those_of_the_closed_form():
-    for place, ess in (("next", 6.0), ("newest", 25.0)):
-        assert needed(ess, "n", 1, 10_000, 3, 0.1, place) == math.ceil(theory.samples_needed(ess, 0.1, of=place))
+    for place, ess, sign in (("next", 6.0, -1.0), ("newest", 25.0, 1.0)):
+        assert needed(ess, "n", 1, 10_000, 3, 0.1, place) == math.ceil(0.1 * ess**2 / (1.0 + sign * 0.1 * ess))
 
 
 def test_the_next_task_has_a_ceiling_and_it_is_named():

@@ -101,7 +101,7 @@ class MajorityClass(Baseline):
     """Always answers the most frequent class of all labels seen so far (ties to the smallest)."""
 
     title = "Always the most frequent class"
-    kind = "reference"
+    origin = "simple"
     idea = "Always answers the class that was most frequent so far. What cannot beat it has learnt nothing."
     wins = "Never, except where nothing can be learnt or one class is rare."
     keeps = "Counts of the classes."
@@ -132,7 +132,7 @@ class Pooled(Baseline):
     """The recommended learner with a rate of change of 0: one rule from the samples of all stored tasks alike."""
 
     title = "Pooled"
-    kind = "reference"
+    origin = "simple"
     idea = "Pooled, one rule for all tasks: the recommended learner with a rate of change of 0, on everything so far."
     wins = "Tasks that hardly change, or one rule that serves them all."
     keeps = "The last samples, 2,000 at least."
@@ -160,7 +160,7 @@ class Pooled(Baseline):
 class _Logistic(Baseline):
     """Logistic regression on each task and those before it within reach; a rule stays as it was learnt."""
 
-    kind = "reference"
+    origin = "simple"
     paper = "D. R. Cox. The regression analysis of binary sequences. J. Royal Statistical Society B 20(2), 1958"
     profiles: ClassVar[Mapping[str, Settings]] = {
         "default": LogisticSettings(),
@@ -265,7 +265,7 @@ class Forest(Baseline):
     """A random forest on everything seen so far, with the number of the task as one more column, grown anew."""
 
     title = "Random forest with the task's number"
-    kind = "reference"
+    origin = "simple"
     paper = "L. Breiman. Random forests. Machine Learning 45, 2001"
     idea = "A random forest on all samples so far, the number of the task as one more column: it chooses its own past."
     wins = "Columns with heavy tails or thresholds, and changes that one split on time can describe."

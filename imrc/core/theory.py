@@ -1,0 +1,434 @@
+"""What the theorems promise: effective sample sizes, risk bounds, number of backward steps.
+
+The effective sample size (ESS) of a task is the number of samples with which learning that task alone would
+reach the same bound. All functions work with the ratio x = n d^2 / sigma^2: the expected quadratic change in
+units of the mean squared error of one sample average, that is n rho with rho = d^2 / sigma^2. Theorem numbers are
+the paper's.
+
+Note
+----
+The paper states Theorems 2 and 4 in n d^2 for M <= 1. What they need is sigma^2 >= 1: with n = 10, d^2 = .01 and 20
+tasks Theorem 1 gives 27.9 effective samples of the newest task at sigma^2 = .5 and 21.6 at .25, where Theorem 2's
+"lower bound" is 37.0. Here sigma^2 is an argument, and d^2 is divided by it: the closed forms then equal the
+recursions of Theorems 1 and 3.
+
+Closed forms neither overflow nor lose digits. With x = n d^2 / sigma^2 the paper's alpha satisfies x = alpha^2 /
+(1 + alpha). Put beta = log(1 + alpha); then x = 4 sinh(beta / 2)^2 and the printed fractions become
+
+    forward ESS / n                    = sinh(j beta) / (sqrt(x) cosh((j - 1/2) beta))
+    share of r = k - j further tasks   = sinh(r beta) / (sqrt(x) cosh((r + 1/2) beta))
+
+which `_forward` and `_gain` evaluate with decaying exponentials only. (1 + alpha)^(2 j - 1), as printed,
+overflows for large j and cancels for small x.
+
+The forward recursion comes in two halves: a change loses samples, ``1 / N_next = 1 / N + d^2 / sigma^2``, and a task
+adds its own, ``N = n + N_next``. With many tasks the two settle at
+
+    next task, before its samples     n (sqrt(1 + 4 / x) - 1) / 2     always below sigma^2 / d^2
+    newest task                       n (sqrt(1 + 4 / x) + 1) / 2
+    task with many on both sides      n  sqrt(1 + 4 / x)
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from imrc._checks import check_int, check_real
+from imrc._types import Floats
+from imrc.core.recursions import borrowed_samples
+
+__all__ = ["ess_forward", "ess_forward_backward", "ess_recursion", "risk_bound"]
+
+
+def _check_positive(name: str, value: ArrayLike, *, zero: bool = False) -> Floats:
+    """Return `value` as float64; raise a ValueError unless every entry is finite and positive (or zero)."""
+    array = np.asarray(value, dtype=np.float64)
+    wrong = ~np.isfinite(array) | ((array < 0) if zero else (array <= 0))
+    if wrong.any():
+        bound = "at least 0" if zero else "above 0"
+        raise ValueError(f"{name} must be finite and {bound}; got {np.atleast_1d(array)[np.atleast_1d(wrong)][0]}.")
+    return array
+
+
+def _check_count(name: str, value: ArrayLike) -> Floats:
+    """Return `value` as float64; raise a ValueError unless every entry is a whole number from 1."""
+    array = np.asarray(value, dtype=np.float64)
+    wrong = ~np.isfinite(array) | (array < 1) | (array != np.floor(array))
+    if wrong.any():
+        first = float(np.atleast_1d(array)[np.atleast_1d(wrong)][0])
+        raise ValueError(f"{name} counts tasks from 1 and must be a whole number; got {first}.")
+    return array
+
+
+def _ratio(n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike) -> tuple[Floats, Floats]:
+    """Return n and x = n d^2 / sigma^2 after the checks."""
+    samples = _check_positive("n", n)
+    x = samples * _check_positive("d2", d2, zero=True) / _check_positive("sigma2", sigma2)
+    return samples, np.asarray(x)
+
+
+def _growth(x: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return sqrt(x), beta and exp(beta / 2)."""
+    root = np.sqrt(x)
+    return root, 2.0 * np.arcsinh(root / 2.0), root / 2.0 + np.sqrt(1.0 + x / 4.0)
+
+
+def _forward(j: ArrayLike, x: Floats) -> Floats:
+    """Forward ESS / n of the j-th task."""
+    j, (root, beta, grown) = np.asarray(j, dtype=np.float64), _growth(x)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = -grown * np.expm1(-2.0 * j * beta) / (root * (1.0 + np.exp(-(2.0 * j - 1.0) * beta)))
+    # Below 1e-30 the correction to the limit j is smaller than rounding for every j up to 1e6.
+    return np.where(x < 1e-30, j, value)
+
+
+def _gain(r: ArrayLike, x: Floats) -> Floats:
+    """Return what r succeeding tasks add to the ESS, divided by n."""
+    r, (root, beta, grown) = np.asarray(r, dtype=np.float64), _growth(x)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = -np.expm1(-2.0 * r * beta) / (grown * root * (1.0 + np.exp(-(2.0 * r + 1.0) * beta)))
+    return np.where(x < 1e-30, r, value)
+
+
+def ess_forward(j: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1.0) -> Floats:
+    """Effective sample size of the j-th task with forward learning, Theorem 2.
+
+    Parameters
+    ----------
+    j : array-like of int
+        Task, counted from 1. Up to 1e6 and beyond.
+    n : array-like
+        Samples of every task, above 0.
+    d2 : array-like
+        Bound of the expected quadratic change of all components, at least 0.
+    sigma2 : array-like
+        Largest variance of a component. The theorem takes 1; it holds for variances of at least 1 (the condition
+        M <= 1 printed with it bounds them the other way). Arguments broadcast.
+
+    Returns
+    -------
+    ndarray
+        ESS in samples: between n (d2 -> infinity) and j n (d2 = 0).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Examples
+    --------
+    >>> float(ess_forward(10, 1, 1.0).round(5))
+    1.61803
+    >>> ess_forward([1, 10], 5, 0.0).tolist()
+    [5.0, 50.0]
+    """
+    task = _check_count("j", j)
+    samples, x = _ratio(n, d2, sigma2)
+    return np.asarray(samples * _forward(task, x))
+
+
+def ess_forward_backward(j: ArrayLike, k: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1.0) -> Floats:
+    """Effective sample size of the j-th of k tasks with forward and backward learning, Theorem 4.
+
+    Parameters
+    ----------
+    j, k : array-like of int
+        Task and number of tasks, counted from 1, j <= k.
+    n, d2, sigma2 : array-like
+        As in `ess_forward`.
+
+    Returns
+    -------
+    ndarray
+        ESS in samples: between n (d2 -> infinity) and k n (d2 = 0).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or j above k.
+
+    Examples
+    --------
+    >>> float(ess_forward_backward(10, 20, 1, 1.0).round(5))
+    2.23607
+    >>> float(ess_forward_backward(10, 20, 5, 0.0))
+    100.0
+    """
+    task, last = _check_count("j", j), _check_count("k", k)
+    if (task > last).any():
+        raise ValueError(f"j must not exceed k; got j = {j!r}, k = {k!r}.")
+    samples, x = _ratio(n, d2, sigma2)
+    return np.asarray(samples * (_forward(task, x) + _gain(last - task, x)))
+
+
+def mean_ess(n: float, ratio: float, k: int, b: int | None = None) -> float:
+    """Mean effective sample size of k tasks by Theorem 4, at most b steps back (None: all), for ratio n d^2 / sigma^2.
+
+    >>> [round(mean_ess(10, ratio, 20, 3), 2) for ratio in (0.0, 0.1, math.inf)]
+    [132.0, 52.33, 10.0]
+    """
+    samples = check_real("n", n, 0.0, low_open=True)
+    tasks = np.arange(1, check_int("k", k, 1) + 1)
+    if ratio == math.inf:
+        return samples
+    last = np.full(len(tasks), k) if b is None else np.minimum(tasks + check_int("b", b, 0), k)
+    return float(ess_forward_backward(tasks, last, samples, check_real("ratio", ratio, 0.0) / samples).mean())
+
+
+def backward_gain(steps: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1.0) -> Floats:
+    """Return what `steps` (k - j or b, infinity allowed) succeeding tasks add to the ESS: the last term of Theorem 4.
+
+    >>> backward_gain([0, 1], 10, 0.1).tolist()  # one further task is worth n / (1 + n d^2) samples
+    [0.0, 5.0]
+    """
+    count = np.asarray(steps, dtype=np.float64)
+    if np.isnan(count).any() or (count < 0).any():
+        raise ValueError(f"steps must be at least 0; got {steps!r}.")
+    samples, x = _ratio(n, d2, sigma2)
+    return np.asarray(samples * _gain(count, x))
+
+
+def smallest_b(share: float, j: int, k: int | None, n: float, d2: float, sigma2: float = 1.0) -> int:
+    """Smallest number of backward steps that reaches a share of all that succeeding tasks add.
+
+    j counts from 1; k None: as many succeeding tasks as one likes, which needs d2 > 0 and share < 1, else ValueError.
+
+    >>> smallest_b(0.95, 10, 60, 10, 0.1)
+    2
+    >>> smallest_b(0.95, 10, None, 10, 0.001)
+    19
+    """
+    share = check_real("share", share, 0.0, 1.0, low_open=True)
+    j = check_int("j", j, 1)
+    _, x = _ratio(check_real("n", n), check_real("d2", d2), check_real("sigma2", sigma2))
+    if k is None:
+        if share == 1.0 or float(x) == 0.0:
+            raise ValueError("Without k the full gain is a limit: d2 must be above 0 and share below 1.")
+        limit = math.inf
+        # exp(-2 b beta) <= (1 - share) / 2 is enough.
+        high = math.ceil(math.log(2.0 / (1.0 - share)) / (4.0 * math.asinh(math.sqrt(float(x)) / 2.0))) + 1
+    else:
+        limit = high = check_int("k", k, j) - j
+    target = share * float(_gain(limit, x))
+    return bisect_left(range(high), True, key=lambda b: float(_gain(b, x)) >= target)  # the gain grows with b
+
+
+def _norms(n: ArrayLike, sigma2: ArrayLike, d2: ArrayLike) -> tuple[Floats, Floats]:
+    """Return n (k,) and, stacked (2, k), the infinity norms of sigma_j^2 and d_j^2 over components."""
+    samples = np.atleast_1d(_check_positive("n", n))
+    if samples.ndim != 1:
+        raise ValueError(f"n must be one number per task; got shape {samples.shape}.")
+    k = len(samples)
+    largest = []
+    for name, value in (("sigma2", sigma2), ("d2", d2)):
+        array = np.asarray(value, dtype=np.float64)
+        if name == "d2" and array.ndim >= 1 and len(array) == k:
+            array = array.copy()
+            array[0] = 0.0  # there is no step into the first task
+        array = _check_positive(name, array, zero=True)
+        if array.ndim == 2:
+            array = array.max(axis=1)
+        if array.ndim > 2 or (array.ndim == 1 and len(array) != k):
+            raise ValueError(f"{name} must be a number or have one row per task ({k}); got shape {np.shape(value)}.")
+        largest.append(np.broadcast_to(array, (k,)))
+    if (largest[0] <= 0).any():
+        task = int(np.argmax(largest[0] <= 0))
+        raise ValueError(f"sigma2 must have a component above 0 in every task; task {task} (from 0) has none.")
+    return samples, np.stack(largest)
+
+
+def ess_recursion(
+    n: ArrayLike, sigma2: ArrayLike, d2: ArrayLike, b: int | None = None
+) -> tuple[Floats, Floats, Floats]:
+    """Effective sample sizes by the recursions of Theorems 1 and 3.
+
+    Parameters
+    ----------
+    n : array-like of shape (k,)
+        Samples per task.
+    sigma2 : array-like, scalar, (k,) or (k, m)
+        Variances of the feature mapping; with components, the largest counts (the infinity norm of the
+        theorems).
+    d2 : array-like, scalar, (k,) or (k, m)
+        Expected quadratic change; row j belongs to the step from task j-1 to task j, row 0 is not used.
+    b : int or None
+        Backward steps. Task j is last updated at step j + b, so it learns from at most b succeeding tasks;
+        results stand for that step. None: all succeeding tasks.
+
+    Returns
+    -------
+    forward, backward, forward_backward : ndarray of shape (k,)
+        ``forward``: own and preceding samples. ``backward``: own and succeeding ones. ``forward_backward``:
+        all.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, n is not positive or a task has no component with positive variance.
+
+    Examples
+    --------
+    >>> forward, backward, both = ess_recursion([10, 10, 10], 1.0, 0.1)
+    >>> forward.round(2).tolist(), both.round(2).tolist()
+    ([10.0, 15.0, 16.0], [16.0, 20.0, 16.0])
+    """
+    samples, (variance, change) = _norms(n, sigma2, d2)
+    k = len(samples)
+    steps = k if b is None else check_int("b", b, 0)
+    forward = samples.copy()
+    for j in range(1, k):
+        forward[j] += borrowed_samples(forward[j - 1], variance[j], change[j])
+    backward = samples.copy()
+    both = forward.copy()
+    if b is None or b >= k:
+        for j in range(k - 2, -1, -1):
+            share = borrowed_samples(backward[j + 1], variance[j], change[j + 1])
+            backward[j] += share
+            both[j] += share
+        return forward, backward, both
+    for j in range(k - 1):
+        last = min(k - 1, j + steps)
+        behind = samples[last]
+        for i in range(last - 1, j - 1, -1):
+            share = borrowed_samples(behind, variance[i], change[i + 1])
+            behind = samples[i] + share
+        if last > j:
+            backward[j] += share
+            both[j] += share
+    return forward, backward, both
+
+
+def ess_next(j: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1.0, steps: ArrayLike = 1.0) -> Floats:
+    """Effective sample size of the task `steps` changes after the j-th (from 1), before it has any samples.
+
+    Below ``sigma2 / (steps d2)`` however many tasks there were.
+
+    >>> ess_next([1, 1000], 10, 0.1).round(3).tolist()
+    [5.0, 6.18]
+    """
+    ahead = np.asarray(steps, dtype=np.float64)
+    if not (ahead >= 0).all():
+        raise ValueError(f"steps must be at least 0; got {steps!r}.")
+    d2 = np.asarray(d2, dtype=np.float64)
+    return np.asarray(borrowed_samples(ess_forward(j, n, d2, sigma2), sigma2, ahead * d2))
+
+
+@dataclass(frozen=True)
+class SteadyState:
+    """Effective sample sizes once there are many tasks; infinite without change."""
+
+    next: float  # before its samples
+    newest: float
+    middle: float  # a task with many on both sides
+
+
+def steady_state(n: float, d2: float, sigma2: float = 1.0) -> SteadyState:
+    """Return the effective sample sizes that more tasks no longer raise.
+
+    >>> steady = steady_state(10, 0.1)
+    >>> round(steady.next, 2), round(steady.newest, 2), round(steady.middle, 2)
+    (6.18, 16.18, 22.36)
+    """
+    n = check_real("n", n, 0.0, low_open=True)
+    x = n * check_real("d2", d2, 0.0) / check_real("sigma2", sigma2, 0.0, low_open=True)
+    if x == 0.0:
+        return SteadyState(math.inf, math.inf, math.inf)
+    root = math.sqrt(1.0 + 4.0 / x)
+    following = n * 2.0 / (x * (root + 1.0))  # (root - 1) / 2 without cancellation
+    return SteadyState(following, n + following, n * root)
+
+
+@dataclass(frozen=True, eq=False)
+class RiskBound:
+    """Upper bounds of the minimax risk, one per effective sample size."""
+
+    value: Floats
+    """R_inf + margin."""
+    margin: Floats
+    """M (kappa + 1) sqrt(2 log(2 m / delta)) / sqrt(ESS) ||mu_inf||_1."""
+
+
+def risk_bound(
+    ess: ArrayLike,
+    *,
+    m: int,
+    mu_norm: ArrayLike,
+    smallest_risk: ArrayLike = 0.0,
+    delta: float = 0.05,
+    M: float = 1.0,
+    kappa: float = 1.0,
+) -> RiskBound:
+    """Bound of the minimax risk of a task, eqs. (5), (8) and (11): only the effective sample size `ess` differs.
+
+    `m` components C (D + 1); `mu_norm` ||mu_inf||_1 and `smallest_risk` R_inf of the rule for exactly known mean
+    vectors; it holds with probability 1 - delta; M bounds all components of Phi. kappa, at least 1, is the ratio of
+    sub-Gaussian parameters to standard deviations: 1 (normal variables) is the most favourable, `admissible_kappa` the
+    safe value.
+
+    >>> bound = risk_bound([10, 1000], m=6, mu_norm=0.5, smallest_risk=0.1)
+    >>> bound.value.round(3).tolist()
+    [1.147, 0.205]
+    """
+    size = _check_positive("ess", ess)
+    norm = _check_positive("mu_norm", mu_norm, zero=True)
+    risk = _check_positive("smallest_risk", smallest_risk, zero=True)
+    m = check_int("m", m, 1)
+    delta = check_real("delta", delta, 0.0, 1.0, low_open=True)
+    M = check_real("M", M, 0.0, low_open=True)
+    kappa = check_real("kappa", kappa, 0.0)
+    margin = M * (kappa + 1.0) * math.sqrt(2.0 * math.log(2.0 * m / delta)) * norm / np.sqrt(size)
+    return RiskBound(np.asarray(risk + margin), np.asarray(margin))
+
+
+def samples_for_bound(
+    margin: float, *, m: int, mu_norm: float, delta: float = 0.05, M: float = 1.0, kappa: float = 1.0
+) -> float:
+    """Effective sample size at which the margin of `risk_bound` falls to a given value above 0.
+
+    >>> size = samples_for_bound(0.1, m=6, mu_norm=0.5)
+    >>> round(float(risk_bound(size, m=6, mu_norm=0.5).margin), 12)
+    0.1
+    """
+    margin = check_real("margin", margin, 0.0, low_open=True)
+    one = float(risk_bound(1.0, m=m, mu_norm=mu_norm, delta=delta, M=M, kappa=kappa).margin)
+    return (one / margin) ** 2
+
+
+@dataclass(frozen=True)
+class AdmissibleKappa:
+    """The value of kappa that bounded features always allow, and the two terms it is the larger of."""
+
+    from_features: float
+    """M / min sigma."""
+    from_changes: float
+    """2 M / min d; infinite without any change."""
+
+    @property
+    def value(self) -> float:
+        """The larger of the two; infinite if one is."""
+        return max(self.from_features, self.from_changes)
+
+
+def admissible_kappa(M: float, sigma: ArrayLike, d: ArrayLike) -> AdmissibleKappa:
+    """Value of kappa for which Theorems 1 and 3 hold whatever the distributions: max(M / min sigma, 2 M / min d).
+
+    The remark after Theorem 1: a variable within [-M, M] is sub-Gaussian with parameter M at most, a change of its mean
+    with 2 M. Minima are over tasks and components; those that do not vary are left out (ValueError: none varies).
+
+    >>> limit = admissible_kappa(1.0, [[0.5, 0.2], [0.4, 0.0]], [[0.05, 0.1]])
+    >>> limit.from_features, limit.from_changes, limit.value
+    (5.0, 40.0, 40.0)
+    """
+    M = check_real("M", M, 0.0, low_open=True)
+    deviations = _check_positive("sigma", sigma, zero=True)
+    changes = _check_positive("d", d, zero=True)
+    deviations, changes = deviations[deviations > 0], changes[changes > 0]
+    if not deviations.size:
+        raise ValueError("sigma must have a component above 0: nothing varies.")
+    smallest = float(changes.min()) if changes.size else 0.0
+    return AdmissibleKappa(M / float(deviations.min()), 2.0 * M / smallest if smallest > 0 else math.inf)
