@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from imrc.core.estimator import IMRC
     from imrc.core.settings import IMRCSettings
     from imrc.evaluation import RunResult, RunSettings, StepResult, evaluate, iter_run
+    from imrc.evolving import Evolving
     from imrc.model import Model, load
     from imrc.report import Report, check, iter_check
     from imrc.tables.given import tasks_from
     from imrc.tasks import Task, TaskSequence
 
 _HOME = {
+    "Evolving": "imrc.evolving",
     "IMRC": "imrc.core.estimator",
     "IMRCSettings": "imrc.core.settings",
     "Model": "imrc.model",
@@ -42,8 +44,9 @@ _HOME = {
     "tasks_from": "imrc.tables.given",
 }
 _MODULES = (
-    *("baselines", "cli", "commands", "contracts", "core", "datasets", "diagnostics", "evaluation", "features"),
-    *("model", "paper", "planning", "plots", "report", "solvers", "sweeps", "tables", "tasks", "watch", "wording"),
+    *("baselines", "cli", "commands", "contracts", "core", "datasets", "diagnostics", "evaluation", "evolving"),
+    *("features", "model", "paper", "planning", "plots", "report", "solvers", "sweeps"),
+    *("tables", "tasks", "watch", "wording"),
 )
 
 __all__ = [
@@ -53,6 +56,7 @@ __all__ = [
     "Report",
     "IMRC",
     "IMRCSettings",
+    "Evolving",
     "Task",
     "TaskSequence",
     "evaluate",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import pickle  # nosec B403
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, get_args
@@ -14,7 +15,7 @@ from imrc._types import Floats
 from imrc.baselines.base import Baseline, Labels, Settings
 from imrc.baselines.simple import RecentSettings
 
-Refit = Literal["seen", "recent", "single"]
+Refit = Literal["seen", "recent", "single", "numbered", "evolving"]
 PREFIX = "own:"
 
 
@@ -30,9 +31,10 @@ class OwnMethod(str):
         For people.
     estimator : object
         With scikit-learn's `fit` and `predict`; it is cloned for every task and never changed.
-    refit : {"seen", "recent", "single"}
+    refit : {"seen", "recent", "single", "numbered", "evolving"}
         What it learns at every task: all samples so far, as one rule for all tasks; those of the last b + 1 tasks, or
-        the newest task's own, as one rule per task that stays as it was learnt.
+        the newest task's own, as one rule per task that stays as it was learnt; all samples with the number of their
+        task as a last column; or all by the weights of `imrc.Evolving`, as one rule per task.
 
     Examples
     --------
@@ -59,10 +61,10 @@ class OwnMethod(str):
         """
         if self.estimator is None:
             raise InputError(f"The classifier of {str(self)!r} is not part of what was saved: give it again.")
-        kind = OwnClassifier if self.refit == "seen" else _OwnPerTask
+        kind = {"seen": OwnClassifier, "numbered": _OwnNumbered, "evolving": OwnEvolving}.get(self.refit, _OwnPerTask)
         made = kind(n_classes=n_classes, n_features=n_features, random_state=random_state, b=b)
         made.estimator = self.estimator
-        made.kept_tasks = {"seen": None, "recent": made.settings.b + 1, "single": 1}[self.refit]
+        made.kept_tasks = {"recent": made.settings.b + 1, "single": 1}.get(self.refit)
         return made
 
 
@@ -89,17 +91,19 @@ class OwnClassifier(Baseline):
 
     def _learnt(self, X: Floats, y: Labels) -> Any:  # noqa: ANN401 - a classifier, or the one class there is
         """Return a fitted copy; the class itself where there is only one, which many classifiers refuse."""
+        return int(y[0]) if (y == y[0]).all() else self._seeded().fit(X, y)
+
+    def _seeded(self) -> Any:  # noqa: ANN401 - a classifier
+        """Return a copy of the classifier that draws by the repetition's seed."""
         from sklearn.base import clone
 
-        if (y == y[0]).all():
-            return int(y[0])
         rule = clone(self.estimator, safe=False)
         seeds = {
             name: int(self.random.integers(2**31))
             for name, value in sorted(rule.get_params().items() if hasattr(rule, "get_params") else ())
             if name.rpartition("__")[2] == "random_state" and value is None
         }
-        return (rule.set_params(**seeds) if seeds else rule).fit(X, y)
+        return rule.set_params(**seeds) if seeds else rule
 
     def _predict(self, X: Floats, task: int) -> Labels:
         rule = self._rules[task if self.keeps_old_rules else -1]
@@ -107,10 +111,10 @@ class OwnClassifier(Baseline):
 
     def state_size(self) -> int:
         """Return the numbers of the stored samples and of the arrays that the rules consist of."""
-        return sum(X.size + y.size for X, y in self._parts) + _array_bytes(self._rules) // 8
+        return sum(X.size + y.size for X, y in self._parts) + array_bytes(self._rules) // 8
 
 
-def _array_bytes(value: object) -> int:
+def array_bytes(value: object) -> int:
     """Return the bytes of all arrays that pickling an object meets; what occurs twice counts once."""
     arrays: list[pickle.PickleBuffer] = []
     with contextlib.suppress(Exception):  # somebody else's code: what cannot be pickled counts as far as it was met
@@ -122,3 +126,27 @@ class _OwnPerTask(OwnClassifier):
     """A classifier learnt anew from the last tasks, one rule per task that stays as it was learnt."""
 
     needs_task_id = keeps_old_rules = fixed_old_rules = True
+
+
+class _OwnNumbered(OwnClassifier):
+    """A classifier learnt anew from all samples so far, the number of the task as one more column."""
+
+    needs_task_id = keeps_old_rules = True
+
+    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+        super()._fit_task(step, np.column_stack([X, np.full(len(X), float(step))]), y)
+        self._rules = self._rules[-1:]
+
+    def _predict(self, X: Floats, task: int) -> Labels:
+        rows = np.column_stack([X, np.full(len(X), float(task))])
+        return super()._predict(rows, -1)
+
+
+class OwnEvolving(_OwnPerTask):
+    """A classifier learnt anew from all samples so far by the weights of `imrc.Evolving`."""
+
+    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+        from imrc.evolving import Evolving
+
+        before = copy.copy(self._rules[-1]) if self._rules else Evolving(self._seeded())
+        self._rules.append(before.partial_fit(X, y, classes=range(self.n_classes)))

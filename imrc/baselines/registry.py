@@ -24,6 +24,7 @@ from imrc.baselines.simple import (
     SeenLogistic,
     SingleTaskLogistic,
 )
+from imrc.baselines.weighted import Weighted
 
 registry: Mapping[str, type[Baseline]] = MappingProxyType(
     {
@@ -40,6 +41,7 @@ registry: Mapping[str, type[Baseline]] = MappingProxyType(
         "logistic_recent": RecentLogistic,
         "logistic_seen": SeenLogistic,
         "forest": Forest,
+        "weighted": Weighted,
         "oracle": OracleLogistic,
     }
 )

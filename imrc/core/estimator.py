@@ -36,6 +36,20 @@ def _holds_numbers(column: ArrayLike) -> bool:
     return True
 
 
+def learn_in_turn(model: Any, X: ArrayLike, y: ArrayLike, tasks: ArrayLike | None) -> None:  # noqa: ANN401
+    """Let a model forget what it has learnt, and learn one task, or those that `tasks` says rows belong to."""
+    for name in [name for name in vars(model) if name.endswith("_") or name.startswith("_learner")]:
+        delattr(model, name)
+    if tasks is None:
+        model.partial_fit(X, y)
+        return
+    check_consistent_length(X, y, tasks)
+    names, place = np.unique(column_or_1d(tasks), return_inverse=True)
+    for task in range(len(names)):
+        rows = np.flatnonzero(place == task)
+        model.partial_fit(_safe_indexing(X, rows), _safe_indexing(y, rows), classes=unique_labels(y))
+
+
 def _newest(name: str, text: str) -> property:
     """Return a property: what every rule's newest estimate of each task holds under a name."""
 
@@ -153,15 +167,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         -------
         IMRC
         """
-        for name in [name for name in vars(self) if name.endswith("_") or name.startswith("_learner")]:
-            delattr(self, name)
-        if tasks is None:
-            return self.partial_fit(X, y)
-        check_consistent_length(X, y, tasks)
-        names, place = np.unique(column_or_1d(tasks), return_inverse=True)
-        for task in range(len(names)):
-            rows = np.flatnonzero(place == task)
-            self.partial_fit(_safe_indexing(X, rows), _safe_indexing(y, rows), classes=unique_labels(y))
+        learn_in_turn(self, X, y, tasks)
         return self
 
     def partial_fit(

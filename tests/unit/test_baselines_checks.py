@@ -63,7 +63,7 @@ class OneByOne:
 class TestEveryMethod:
     def test_contracts(self, name):
         """What draws numbers per class may depend on their order; columns of mapped features have no names."""
-        drawn = {"gem", "mer", "ewc", "driftsurf", "aue", "forest"}
+        drawn = {"gem", "mer", "ewc", "driftsurf", "aue", "forest", "weighted"}
         known = {"column_names"} | ({"class_order"} if {name, name.split(":")[0]} & {"ella:python", *drawn} else set())
         assert set(check_learner(lambda: OneByOne(name), on_fail="return")) <= known
 

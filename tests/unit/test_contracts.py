@@ -4,11 +4,16 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
 
 import imrc
+from imrc import Evolving
 from imrc.contracts import CONTRACTS, ContractError, check_learner
 from imrc.core.presets import PRESETS
 
@@ -150,6 +155,35 @@ class Next(imrc.IMRC):
 @pytest.mark.parametrize("learner", [imrc.IMRC, Next])
 def test_our_learner_holds_all(learner, preset):
     assert check_learner(lambda: learner(preset=preset, max_iter=200)) == {}
+
+
+@pytest.mark.slow
+def test_any_classifier_by_tracked_weights_holds_all_and_keeps_to_conventions():
+    assert check_learner(Evolving) == {}
+    piped = make_pipeline(StandardScaler(), RandomForestClassifier(5, random_state=0))
+    assert check_learner(lambda: Evolving(piped)) == {}
+    results = check_estimator(Evolving(), on_skip=None, on_fail=None)
+    bad = {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}
+    assert len(results) > 40
+    assert bad == {}
+
+
+@pytest.mark.parametrize(("speed", "best"), [(0.0, 0), (0.8, 3)])
+def test_what_predicted_the_tasks_decides_what_the_past_weighs(speed, best):
+    generator, model = np.random.default_rng(0), Evolving(GaussianNB())
+    y = np.arange(30) % 2
+    for angle in speed * np.arange(12):
+        centre = np.array([np.cos(angle), np.sin(angle)])
+        model.partial_fit(np.outer(2 * y - 1, centre) + 0.5 * generator.normal(size=(30, 2)), y)
+    assert model.shares_.argmax() == best
+    pooled = GaussianNB().fit(np.concatenate([X for X, _ in model._learner_past]), np.tile(y, 12))
+    np.testing.assert_allclose(model.rules_[0].theta_, pooled.theta_)
+    alone = GaussianNB().fit(*model._learner_past[-1])
+    np.testing.assert_allclose(model.rules_[3].theta_, alone.theta_)
+    np.testing.assert_allclose(model.weights_.sum(), 1.0)
+    X = model._learner_past[0][0]
+    shares = [rule.predict_proba(X) for rule in model.rules_]
+    np.testing.assert_allclose(model.predict_proba(X), np.tensordot(model.shares_, shares, axes=1))
 
 
 def test_what_is_checked_is_said():

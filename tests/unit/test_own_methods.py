@@ -8,11 +8,12 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import imrc
 from imrc._checks import InputError
 from imrc.baselines import OwnMethod, method_title, registry
-from imrc.baselines.own import _array_bytes
+from imrc.baselines.own import array_bytes
 from imrc.evaluation import RunResult
 from imrc.evaluation.comparison import comparison_table, score_table
 
@@ -35,6 +36,19 @@ def test_logistic_regression_of_ones_own_is_that_of_the_references(sequence, ref
     a, b = (np.asarray(run.errors[name]) for run, name in ((own, "own:mine"), (built_in, f"logistic_{refit}")))
     np.testing.assert_allclose(a, b, atol=0.03)
     assert np.abs(np.nan_to_num(a - b)).mean() < 2e-3
+
+
+def test_own_methods_are_given_the_number_of_the_task_or_the_weights_of_the_default(sequence):
+    methods = (("numbered", logistic(), "numbered"), ("evolving", logistic(), "evolving"))
+    own = imrc.evaluate(sequence, n=10, repetitions=2, methods=methods)
+    same = imrc.evaluate(sequence, n=10, repetitions=2, methods=("weighted",))
+    np.testing.assert_allclose(np.asarray(own.errors["own:evolving"]), np.asarray(same.errors["weighted"]), atol=0.03)
+    seen = imrc.evaluate(sequence, n=10, repetitions=2, methods=(("seen", logistic()),)).errors["own:seen"]
+    assert np.nanmax(np.abs(np.asarray(own.errors["own:numbered"]) - np.asarray(seen))) > 0.05
+    learner = OwnMethod("tree", DecisionTreeClassifier(), "numbered").learner(2, 1, np.random.SeedSequence(0), 3)
+    X, y = np.zeros((4, 1)), np.zeros(4, dtype=int)
+    learner.partial_fit_task(0, X, y).partial_fit_task(1, X, y + 1)  # only the number tells the tasks apart
+    assert [learner.predict(X[:1], task=j).tolist() for j in (0, 1)] == [[0], [1]]
 
 
 def test_a_forest_repeats_exactly_and_stands_in_tables_under_its_name(sequence):
@@ -81,9 +95,9 @@ def test_one_class_only_and_classifiers_that_are_none():
 def test_the_size_of_a_rule_is_that_of_its_arrays():
     generator = np.random.default_rng(0)
     X, y = generator.normal(size=(400, 6)), generator.integers(3, size=400)
-    assert _array_bytes([X, {"again": X, "part": (y,)}]) == X.nbytes + y.nbytes
+    assert array_bytes([X, {"again": X, "part": (y,)}]) == X.nbytes + y.nbytes
     small, large = (
         make_pipeline(StandardScaler(), RandomForestClassifier(trees, random_state=0)).fit(X, y) for trees in (5, 50)
     )
-    assert 8 < _array_bytes(large) / _array_bytes(small) < 11
-    assert 0.5 < _array_bytes(large) / len(pickle.dumps(large)) < 1.5
+    assert 8 < array_bytes(large) / array_bytes(small) < 11
+    assert 0.5 < array_bytes(large) / len(pickle.dumps(large)) < 1.5
