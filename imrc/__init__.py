@@ -1,9 +1,9 @@
 """Incremental minimax risk classifiers for evolving classification tasks.
 
-A sequence of tasks arrives; each is learnt from few samples by borrowing from the tasks before it (forward
-learning) and after it (backward learning), with performance guarantees. Method and equation numbers: V. Álvarez,
-S. Mazuelas, J. A. Lozano, "Minimax Forward and Backward Learning of Evolving Tasks with Performance Guarantees",
-NeurIPS 2023.
+Tasks arrive in sequence. Each is learnt from few samples by borrowing from the tasks before it (forward
+learning) and after it (backward learning), with performance guarantees. The method and the equation numbers are those
+of V. Álvarez, S. Mazuelas, J. A. Lozano, "Minimax Forward and Backward Learning of Evolving Tasks with Performance
+Guarantees", NeurIPS 2023.
 
 Names are loaded when first used, so ``import imrc`` stays fast.
 """

@@ -89,7 +89,7 @@ def check_matrix(name: str, value: ArrayLike, *, allow_missing: bool = False) ->
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must hold numbers only: {error}") from None
+        raise InputError(f"{name} must contain only numbers: {error}") from None
     if array.ndim != 2:
         raise InputError(f"{name} must have two dimensions (samples, features); got shape {array.shape}.")
     finite = np.isfinite(array)

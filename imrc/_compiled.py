@@ -22,8 +22,8 @@ except RuntimeError:  # neither package nor user's cache can be written, as for 
     os.environ["NUMBA_CACHE_DIR"] = _folder  # for worker processes
     setattr(numba.config, "CACHE_DIR", _folder)  # noqa: B010 - made from the environment when Numba was loaded
     logging.getLogger("imrc").warning(
-        "Compiled code cannot be kept beside the package or in this user's folder for caches, so it is compiled at "
-        "every start, for some seconds. Let NUMBA_CACHE_DIR name a folder that can be written."
+        "Neither the package folder nor your cache folder is writable, so imrc has to compile its code at every "
+        "start, which takes some seconds. To avoid this, set NUMBA_CACHE_DIR to a writable folder."
     )
 
 __all__ = ["njit"]

@@ -185,7 +185,7 @@ def copies(make: Made) -> None:
     _same(before, learner.predict(_PROBE), "a copy that learns changes the learner it was made from")
     expected = _learnt(learner, rows, None).predict(_PROBE)
     for kind, found in zip(("copy", "pickle"), answers, strict=True):
-        _same(expected, found, f"a {kind} does not go on where the learner was")
+        _same(expected, found, f"a {kind} does not continue where the learner was")
 
 
 def column_names(make: Made) -> None:

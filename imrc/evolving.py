@@ -99,7 +99,7 @@ class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels.
         classes : array-like of shape (n_classes,), optional
-            All labels that can occur. Needed at the first call if the first task does not show every class.
+            All labels that can occur. Needed at the first call if the first task does not contain every class.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Feature maps phi(x) of instances; the learner adds the intercept and one block per class."""
+"""Feature maps phi(x) of instances. The learner adds the intercept and one block per class."""
 
 from __future__ import annotations
 
@@ -273,7 +273,7 @@ FEATURE_DESCRIPTIONS: dict[FeatureKind, str] = {
     "blended": "Numeric columns standardised, values beyond 8 deviations pulled in by a logarithm, then random "
     "Fourier features scaled by the median distance beside the columns themselves; pixels the same way without "
     "standardising, with twice as many frequencies and half the distance; 0/1 columns as they are. Mean, deviation and "
-    "distance are those of the training samples of the first task. What the recommended preset takes.",
+    "distance are those of the training samples of the first task. This is what the recommended preset uses.",
 }
 
 Part = tuple[Ints, tuple[FeatureMap, ...]]

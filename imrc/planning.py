@@ -1,8 +1,8 @@
-"""What past data are worth, before they are collected: effective samples from n, k, b and back, and what cannot be.
+"""What past data are worth before they are collected: effective samples from n, k and b, the reverse, and the limits.
 
 Every number is one of `imrc.core.theory`, at the rate of change rho = d^2 / sigma^2 of a diagnosis with its interval,
-or at a guess of it. In both directions: `effective_samples_of` says what n samples a task, k tasks and b backward steps
-are worth, `needed` which of them reach a target. A learning curve turns effective samples into errors and back.
+or at a guess of it. `effective_samples_of` gives what n samples per task, k tasks and b backward steps are worth, and
+`needed` gives which of them reach a target. A learning curve turns effective samples into errors and back.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "Rate", "make_plan", "way_sentence"]
 
 Place = Literal["next", "newest", "mean"]
-PLACES: dict[Place, str] = {"mean": "an average task", "newest": "the newest task", "next": "the task to come"}
+PLACES: dict[Place, str] = {"mean": "an average task", "newest": "the newest task", "next": "the next task"}
 """Whose effective samples are planned: the mean over all tasks, the k-th, or the one after it before it has samples."""
 Vary = Literal["n", "k", "b"]
 VARIED: tuple[Vary, ...] = get_args(Vary)
@@ -222,8 +222,8 @@ def out_of_reach(curve: pd.DataFrame, error: float) -> str:
     """Say why a learning curve has no samples for an error below all of it."""
     lowest, n = float(curve["value"].min()), curve["x"].max()
     return (
-        f"An error of {decimal(error)} is beyond the learning curve: a task alone reaches {decimal(lowest)} with {n} "
-        "samples, the most that can be tried on these data."
+        f"An error of {decimal(error)} is out of reach of the learning curve: a task alone reaches {decimal(lowest)} "
+        f"with {n} samples, the most that these data allow."
     )
 
 
@@ -264,20 +264,20 @@ def way_sentence(plan: Plan, way: Way) -> str:
 
     >>> plan = make_plan(Rate.guess(0.1), 10, 20, 3, ess=12, of="next")
     >>> print(way_sentence(plan, plan.ways[0]))
-    Not reachable: the task to come is never worth 1 / ρ = 10 samples: the change blurs the past.
+    Not reachable: the past is never worth 1 / ρ = 10 samples to the next task, because tasks change.
     """
     if way.value is not None:
         s = "s" * (way.value != 1)
-        unit = {"n": f"sample{s} a task", "k": f"task{s}", "b": f"backward step{s}"}[way.vary]
+        unit = {"n": f"sample{s} per task", "k": f"task{s}", "b": f"backward step{s}"}[way.vary]
         low, high = ("impossible" if end is None else f"{end:,}" for end in (way.low, way.high))
         return f"{way.value:,} {unit}{f' ({low} to {high})' if low != high else ''}."
     if way.vary == "k" and plan.wish is not None and plan.wish < way.ceiling:
         return f"More than {MOST_TASKS:,} tasks."
-    later = "backward steps need later tasks, and there is none yet"
+    later = "backward steps need later tasks, and there are none yet"
     why = {
-        "n": f"the task to come is never worth 1 / ρ = {way.ceiling:,.3g} samples: the change blurs the past",
-        "k": f"with {plan.n} samples a task the limit is {way.ceiling:,.1f}, however many tasks there are",
-        "b": f"with all tasks that come later a task is worth {way.ceiling:,.1f}" if plan.of == "mean" else later,
+        "n": f"the past is never worth 1 / ρ = {way.ceiling:,.3g} samples to the next task, because tasks change",
+        "k": f"with {plan.n} samples per task, the limit is {way.ceiling:,.1f}, however many tasks there are",
+        "b": f"even with all later tasks, a task is worth {way.ceiling:,.1f}" if plan.of == "mean" else later,
     }[way.vary]
     return f"Not reachable: {why}."
 
@@ -287,8 +287,8 @@ def more_sentence(plan: Plan) -> str:
 
     >>> for part in more_sentence(make_plan(Rate.guess(0.01), 10, 20, 3, ess=55)).split("; "):
     ...     print(part)
-    Collect 11 samples a task, or learn 21 tasks more, or look 5 steps back
-    beyond 6 backward steps next to nothing is gained.
+    Collect 11 samples per task, or learn 21 more tasks, or revise 5 steps back
+    more than 6 backward steps gain next to nothing.
     """
     return f"{capital(_what_to_do(plan))}; {_where_it_ends(plan)}."
 
@@ -297,26 +297,27 @@ def _what_to_do(plan: Plan) -> str:
     if plan.wish is None:
         return f"{PLACES[plan.of]} is worth {plan.promised[plan.of].value:,.1f} samples"
     if plan.is_reached:
-        return f"{PLACES[plan.of]} is worth {plan.wish:,.3g} samples as planned"
+        return f"{PLACES[plan.of]} is already worth {plan.wish:,.3g} samples"
     n, k, b = (way.value for way in plan.ways)
-    ways = [f"collect {n:,} samples a task"] if n is not None else []
-    ways += [f"learn {k - plan.k:,} tasks more"] if k is not None else []
-    ways += [f"look {b:,} steps back"] if b is not None else []
+    ways = [f"collect {n:,} samples per task"] if n is not None else []
+    ways += [f"learn {k - plan.k:,} more tasks"] if k is not None else []
+    ways += [f"revise {b:,} steps back"] if b is not None else []
     if not ways:
-        return f"{plan.wish:,.3g} samples are impossible: {PLACES[plan.of]} is never worth {plan.ways[0].ceiling:,.3g}"
+        ceiling = f"{plan.ways[0].ceiling:,.3g}"
+        return f"{plan.wish:,.3g} samples are out of reach: {PLACES[plan.of]} is never worth {ceiling}"
     return ", or ".join(ways)
 
 
 def _where_it_ends(plan: Plan) -> str:
     rho = plan.rate.value
     if rho == 0:
-        return "without change every sample of every task counts in full"
+        return "without change, every sample of every task counts in full"
     if plan.of == "mean":
         # The share of what succeeding tasks can add does not depend on the task.
         b = theory.smallest_b(_ENOUGH, 1, None, plan.n, rho)
-        return f"beyond {b} backward step{'s' * (b != 1)} next to nothing is gained"
+        return f"more than {b} backward step{'s' * (b != 1)} gain next to nothing"
     limit = theory.steady_state(plan.n, rho)
     ends = limit.next if plan.of == "next" else limit.newest
     if plan.promised[plan.of].value >= _ENOUGH * ends or math.isinf(ends):
         return f"more than {plan.k} tasks of {plan.n} samples add next to nothing"
-    return f"with {plan.n} samples a task, more tasks lead to {ends:,.1f} at most"
+    return f"with {plan.n} samples per task, more tasks lead to at most {ends:,.1f}"

@@ -48,13 +48,13 @@ class Task:
     label : str
         Name shown to people, for example a year. Empty: the task's number is shown.
     allow_missing : bool
-        Whether X may hold missing values (NaN). The feature map of a sequence fills them (`imrc.features.make`); a
-        learner that is given such an X itself refuses it.
+        Whether X may contain missing values (NaN). The feature map of a sequence fills them in (`imrc.features.make`).
+        A learner refuses such an X if it gets it directly.
 
     Raises
     ------
     ValueError
-        If shapes do not fit or a value is missing or infinite; the message names row and column.
+        If shapes do not match, or a value is missing or infinite; the message names the row and the column.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class TaskSequence:
     name : str
         Short name of the sequence.
     classes : array-like or None
-        Labels in sorted order. None: every label that occurs in some task.
+        Labels in sorted order. None: all labels that occur in the tasks.
     description : str
         One sentence for people.
     feature_names : tuple of str
@@ -110,15 +110,16 @@ class TaskSequence:
     truth : mapping or None
         Known truth of synthetic sequences (arrays documented by the function that made them).
     column_kinds : tuple of str
-        What each column of the inputs is. "numeric"; "binary" (0 or 1); "pixel" (or a feature of a network: used as it
-        is); "category" (numbers 0, 1, 2, ... that stand for words); "date" (days); "undeclared" (binary or numeric,
-        whichever the rows a representation is learnt from show). Empty: undeclared, all of them.
+        The kind of each input column: "numeric"; "binary" (0 or 1); "pixel" (or a feature of a network, used as it is);
+        "category" (numbers 0, 1, 2, ... that stand for words); "date" (days); "undeclared" (binary or numeric,
+        depending on the rows from which a representation is learnt). Empty: all columns are undeclared.
     categories : mapping of int to tuple of str
-        For columns of kind "category": the words its numbers stand for, as far as they are known. For people only.
+        For columns of kind "category", the words that the numbers stand for, as far as they are known. Only for
+        display.
     max_categories : int
-        Most words of one column that get a 0/1 column of their own in a representation; the others share one more.
+        Maximum number of words per column that get their own 0/1 column in a representation; the others share one more.
     max_missing : float
-        Share of missing values, among the rows a representation is learnt from, above which it leaves a column out.
+        A representation leaves a column out if a larger share of its values is missing in the rows it is learnt from.
 
     Attributes
     ----------
@@ -232,10 +233,10 @@ class TaskSequence:
 
     @property
     def is_raw(self) -> bool:
-        """Whether columns are as they were read, with words, dates, or values that may be missing.
+        """Whether columns are raw, with words, dates or missing values.
 
-        Features are made of such columns by what is learnt from the first task, see `imrc.features.make`. It is a
-        property of the kinds and not of the values, so that no value of a later task can change it.
+        A map learnt from the first task turns such columns into features, see `imrc.features.make`. This property
+        depends on the kinds and not on the values, so no value of a later task can change it.
         """
         read = {"category", "date"} & set(self.column_kinds)
         return bool(read) or any(task.allow_missing for task in self.tasks)
@@ -272,12 +273,12 @@ class TaskSequence:
         )
 
     def head(self, k: int) -> TaskSequence:
-        """Return the sequence of the first `k` tasks (same classes, same truth).
+        """Return the first `k` tasks as a sequence (same classes, same truth).
 
         Parameters
         ----------
         k : int
-            At least 1; more than there are gives all.
+            At least 1; if there are fewer tasks, all are returned.
 
         Returns
         -------
@@ -289,10 +290,11 @@ class TaskSequence:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 over everything results depend on: equal fingerprint, equal results.
+        """SHA-256 of everything that results depend on: equal fingerprints mean equal results.
 
-        Values, labels and names of the tasks, classes, kinds of the columns and how they are encoded. Names of the
-        sequence, of classes, features and words, and other facts in `info`, change no number and are left out.
+        It covers values, labels and names of the tasks, classes, kinds of columns and how they are encoded. Names
+        of the sequence, of classes, features and words, and other facts in `info` do not affect any number and are left
+        out.
         """
         cached = self.__dict__.get("_fingerprint")
         if cached is None:
@@ -325,7 +327,8 @@ def how_to_make_tasks(data: object) -> str:
         return f"Make tasks of a file by imrc.tasks_from({str(data)!r}, {of_table}; {named} gives a dataset."
     if isinstance(data, list | tuple):
         return (
-            "Make tasks by imrc.tasks_from([(X, y), (X, y), ...]), one pair a task, or imrc.tasks_from((X, y, groups))."
+            "Make tasks by imrc.tasks_from([(X, y), (X, y), ...]), one pair per task, or imrc.tasks_from((X, y, "
+            "groups))."
         )
     return "Make tasks by imrc.tasks_from((X, y, groups)), where groups says which task each row belongs to."
 

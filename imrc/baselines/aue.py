@@ -219,20 +219,21 @@ class AUE(Baseline):
         "D. Brzezinski, J. Stefanowski. Reacting to Different Types of Concept Drift: The Accuracy Updated Ensemble "
         "Algorithm. IEEE TNNLS 25(1), 2014"
     )
-    idea = "A committee of ten trees, one per block of data, weighted by how well they do on the newest block."
+    idea = "A committee of ten trees, one per block of data, weighted by their performance on the newest block."
     wins = "Slow and abrupt change with many samples per task."
     keeps = "Ten trees."
     headline = "newest"
     deviations = (
-        "Blocks are tasks; no memory limit, so trees are never pruned.",
-        "Naive Bayes in leaves works with logarithms (the reference multiplies densities, which underflow).",
+        "Blocks are tasks. There is no memory limit, so trees are never pruned.",
+        "Naive Bayes in the leaves uses logarithms (the reference code multiplies densities, which underflow).",
         "Members are Hoeffding trees with the defaults of the cited authors' code (grace period 100, split confidence "
-        "0.01, ten members), not tuned: before a tree has seen 100 samples it cannot split and is naive Bayes at best.",
-        "As in that code, a feature that never varied within a class has density 0 off its only value. On pixels and "
-        "rare words naive Bayes therefore rarely votes at first, and the answer is the majority class.",
+        "0.01, ten members), not tuned. Until a tree has seen 100 samples, it cannot split and is at best naive Bayes.",
+        "As in that code, a feature that never varied within a class has density 0 everywhere except at its only "
+        "value. On pixels and rare words, naive Bayes therefore rarely votes at first, and the prediction is the "
+        "majority class.",
         "Profile 'logistic' is the variant in the repository of DriftSurf: logistic members that start uniformly on "
-        "[0, 1), hard votes. On features near 1 that start outweighs ten samples a task (on Usenet2 it answers the "
-        "minority class). Which variant gave the published numbers is not known.",
+        "[0, 1), hard votes. On features near 1, that start outweighs ten samples per task (on Usenet2 it predicts "
+        "the minority class). It is not known which variant gave the published numbers.",
     )
     profiles: ClassVar[Mapping[str, Settings]] = {
         "default": AUESettings(),

@@ -51,7 +51,7 @@ def choice(default: str, kinds: object) -> Any:  # noqa: ANN401
 
 
 class Baseline(ABC):
-    """A method that learns one task after another, to be compared with IMRC.
+    """A method that learns one task after another, for comparison with IMRC.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Baseline(ABC):
     random_state : int, SeedSequence, Generator or None
         Source of all randomness of the method.
     classes : array-like of shape (C,), optional
-        Labels of any type, as `partial_fit_task` takes and `predict` returns them. Left out: the numbers 0..C-1.
+        Labels of any type, as passed to `partial_fit_task` and returned by `predict`. Default: the numbers 0..C-1.
     profile : str
         Named set of hyper-parameters, a key of `profiles`.
     **settings
@@ -73,18 +73,18 @@ class Baseline(ABC):
     title, paper : str
         Name for people, reference.
     idea, wins, keeps : str
-        For people: what it does, what it wins with, what it keeps between tasks.
+        In words: what it does, where it wins, what it keeps between tasks.
     origin : {"published", "simple"}
-        A method of the literature, or a simple baseline.
+        A method from the literature, or a simple baseline.
     needs_task_id : bool
         True: the method must be told to which task a sample to be labelled belongs.
     keeps_old_rules, fixed_old_rules : bool
         Whether `predict(X, task=j)` uses a rule kept for task j, and whether that rule never changes afterwards.
     headline : {"average", "newest"}
-        Which error sums the method up: over all tasks seen, or over the newest task of each step, for methods that
-        keep nothing for earlier tasks.
+        Which error summarises the method: that on all tasks seen, or that on the newest task of each step, for
+        methods that keep nothing for earlier tasks.
     uses_pool : bool
-        True: learns from a task's whole pool instead of its n training samples (an oracle).
+        True: it learns from a task's whole pool instead of its n training samples (an oracle).
     shared_settings : tuple of str
         Settings that a comparison passes on from IMRC (``"b"``).
     deviations : tuple of str
@@ -92,7 +92,8 @@ class Baseline(ABC):
     profiles : mapping of str to Settings
         Named hyper-parameters; ``"default"`` is always there.
     version : int
-        Raised by every change that alters the method's numbers; results of another version are not taken for current.
+        Increased by every change that alters the method's numbers, so that results of other versions are not mistaken
+        for current ones.
 
     Raises
     ------
@@ -172,7 +173,7 @@ class Baseline(ABC):
         Raises
         ------
         ValueError
-            If the step is not the next one, shapes do not fit, or a label is unknown.
+            If the step is not the next one, shapes do not match, or a label is unknown.
         """
         if step != self.n_tasks:
             raise ValueError(f"step must be {self.n_tasks}, the next task; got {step!r}.")
@@ -226,7 +227,7 @@ class Baseline(ABC):
     def _checked(self, X: ArrayLike) -> Floats:
         array = np.ascontiguousarray(check_matrix("X", X))
         if array.shape[1] != self.n_features:
-            raise ValueError(f"X has {array.shape[1]} features, the method was made for {self.n_features}.")
+            raise ValueError(f"X has {array.shape[1]} features, but the method was created for {self.n_features}.")
         return array
 
     def _encode(self, y: NDArray[Any]) -> Labels:

@@ -74,15 +74,15 @@ class Condor(Baseline):
     title = "Condor"
     paper = "P. Zhao, L.-W. Cai, Z.-H. Zhou. Handling concept drift via model reuse. Machine Learning 109(3), 2020"
     idea = "Keeps up to 25 earlier rules and starts the new one from a weighted mixture of them."
-    wins = "Abrupt changes, with old situations that come back."
+    wins = "Abrupt changes after which old situations return."
     keeps = "25 linear rules."
     headline = "newest"
     deviations = (
-        "No official code was found. mu = 1e-3 is from the only public port, in the repository of DriftSurf: one "
-        "version sets MU = 1e-3 under a commented-out 400, others take each stream's L2 constant (1e-5 to 1e-2). It "
-        "was not tuned. The port fits logistic loss by SAGA steps; here least squares is solved exactly.",
-        "Profile 'strong' has mu = 200, recalled from the publication and not confirmed: each model stays so close to "
-        "the old ones that nearly all answers are one class (Spam, Usenet2).",
+        "We found no official code. mu = 1e-3 comes from the only public port, in the repository of DriftSurf: "
+        "one version sets MU = 1e-3 below a commented-out 400, and others use each stream's L2 constant (1e-5 to "
+        "1e-2). It was not tuned. The port fits logistic loss by SAGA steps; here least squares is solved exactly.",
+        "Profile 'strong' has mu = 200, recalled from the publication and not confirmed. Each model then stays so "
+        "close to the old ones that nearly all predictions are the same class (Spam, Usenet2).",
         "One model per task instead of one per 50 samples.",
         "More than two classes: one model per class against the rest, weights shared by the classes.",
         "Weights stay uniform until labelled samples arrive; test labels are never used to adapt them.",

@@ -52,19 +52,19 @@ class DriftSurf(Baseline):
         "A. Tahmasbi, E. Jothimurugesan, S. Tirthapura, P. B. Gibbons. DriftSurf: Stable-State / Reactive-State "
         "Learning under Concept Drift. ICML 2021"
     )
-    idea = "Watches the error; after a suspicion it trains a fresh rule beside the old one and keeps the better."
+    idea = "Watches the error. When it suspects a change, it trains a fresh rule and keeps the better of the two."
     wins = "Long stable phases with rare jumps."
     keeps = "Two or three linear rules, and the samples since the last jump."
     headline = "newest"
     deviations = (
         "The evaluation set is emptied when a reactive state starts; the released code keeps old batches after a "
         "'keep'.",
-        "A best risk of 0 counts as a risk; the released code takes it as missing.",
+        "A best risk of 0 is treated as a risk; the released code treats it as missing.",
         "More than two classes: multinomial logistic models with the same risk and states (the code is binary).",
         "Step size 0.02 and L2 constant 0.001 everywhere, the code's values for Power Supply; it has values for its "
-        "own streams only, and none was tuned here.",
-        "Models start from zeros. The code starts them uniformly on [0, 1) (profile 'uniform'); on features near 1 "
-        "that outweighs the few steps that ten samples a task allow.",
+        "own streams only. We tuned none of them.",
+        "Models start from zeros. The code starts them uniformly on [0, 1) (profile 'uniform'); on features near 1, "
+        "that outweighs the few steps that ten samples per task allow.",
     )
     profiles: ClassVar[Mapping[str, Settings]] = {
         "default": DriftSurfSettings(),

@@ -144,9 +144,9 @@ class ELLA(Baseline):
 
     title = "ELLA"
     paper = "P. Ruvolo, E. Eaton. ELLA: An Efficient Lifelong Learning Algorithm. ICML 2013"
-    idea = "Describes the rule of each task by a few building blocks that all tasks share."
-    wins = "Many tasks that are variations of few themes, in any order."
-    keeps = "A rule per task, and the shared blocks."
+    idea = "Builds the rule of each task from a few building blocks that all tasks share."
+    wins = "Many tasks that are variations on a few themes, in any order."
+    keeps = "One rule per task, and the shared blocks."
     needs_task_id = True
     keeps_old_rules = True
     deviations = (

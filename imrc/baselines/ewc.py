@@ -63,7 +63,7 @@ class EWC(NetworkBaseline):
 
     title = "EWC"
     paper = "J. Kirkpatrick et al. Overcoming catastrophic forgetting in neural networks. PNAS 114(13), 2017"
-    idea = "Goes on learning one rule and holds back the weights that mattered for earlier tasks."
+    idea = "Keeps training a single rule and protects the weights that mattered for earlier tasks."
     wins = "Few tasks, and no room to keep samples."
     keeps = "A network, and how much each weight matters."
     deviations = (

@@ -80,7 +80,7 @@ class GEM(NetworkBaseline):
         "task has fewer samples than the memory.",
         "The gradients of all memories come from one batched pass, and the quadratic program is solved exactly as "
         "non-negative least squares.",
-        "Steps that overflow are left out and counted; the authors' code would go on with NaN.",
+        "Steps that overflow are skipped and counted; the authors' code would continue with NaN.",
         "float64 throughout; the samples of a task are visited in random order.",
     )
     profiles: ClassVar[Mapping[str, Settings]] = {

@@ -64,7 +64,7 @@ class MER(NetworkBaseline):
         "Learns a small network on a mixture of new samples and a reservoir of old ones, with steps that favour what "
         "tasks have in common."
     )
-    wins = "Tasks so alike that one rule serves all: it pools everything, with a flexible rule."
+    wins = "Tasks so alike that one rule fits all, because it pools everything with a flexible rule."
     keeps = "A reservoir of up to 5,120 samples, and a network."
     deviations = (
         "Reservoir places are drawn from 0..a-1 (uniform inclusion); the authors' code draws from 0..a. Both are "

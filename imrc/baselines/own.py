@@ -20,9 +20,9 @@ PREFIX = "own:"
 
 
 class OwnMethod(str):
-    """The name of somebody's own classifier, with the classifier.
+    """The name of your own classifier, together with the classifier.
 
-    It is a string that begins with "own:", so that results are found, drawn and saved by it like all others; the
+    It is a string that begins with "own:", so results are found, drawn and saved under it like all others. The
     classifier itself is never saved. Different classifiers need different names.
 
     Parameters
@@ -30,7 +30,7 @@ class OwnMethod(str):
     name : str
         For people.
     estimator : object
-        With scikit-learn's `fit` and `predict`; it is cloned for every task and never changed.
+        A classifier with scikit-learn's `fit` and `predict`; it is cloned for every task and never changed.
     refit : {"seen", "recent", "single", "numbered", "evolving"}
         What it learns at every task: all samples so far, as one rule for all tasks; those of the last b + 1 tasks, or
         the newest task's own, as one rule per task that stays as it was learnt; all samples with the number of their
@@ -60,7 +60,7 @@ class OwnMethod(str):
         InputError if the name was read from a saved result, which has no classifier.
         """
         if self.estimator is None:
-            raise InputError(f"The classifier of {str(self)!r} is not part of what was saved: give it again.")
+            raise InputError(f"The classifier of {str(self)!r} was not saved with the result. Pass it again.")
         kind = {"seen": OwnClassifier, "numbered": _OwnNumbered, "evolving": OwnEvolving}.get(self.refit, _OwnPerTask)
         made = kind(n_classes=n_classes, n_features=n_features, random_state=random_state, b=b)
         made.estimator = self.estimator

@@ -102,8 +102,8 @@ class MajorityClass(Baseline):
 
     title = "Always the most frequent class"
     origin = "simple"
-    idea = "Always answers the class that was most frequent so far. What cannot beat it has learnt nothing."
-    wins = "Never, except where nothing can be learnt or one class is rare."
+    idea = "Always predicts the class that was most frequent so far. A method that cannot beat it has learnt nothing."
+    wins = "Never, unless there is nothing to learn or one class is rare."
     keeps = "Counts of the classes."
 
     def _start(self) -> None:
@@ -133,9 +133,9 @@ class Pooled(Baseline):
 
     title = "Pooled"
     origin = "simple"
-    idea = "Pooled, one rule for all tasks: the recommended learner with a rate of change of 0, on everything so far."
-    wins = "Tasks that hardly change, or one rule that serves them all."
-    keeps = "The last samples, 2,000 at least."
+    idea = "The recommended learner with a rate of change of 0: a single rule, learnt from everything so far."
+    wins = "Tasks that hardly change, or that one rule fits."
+    keeps = "The most recent samples, at least 2,000."
 
     def _start(self) -> None:
         self._learner, self._beside = pooled_learner(self.n_classes), False
@@ -214,7 +214,7 @@ class SingleTaskLogistic(_Logistic):
     title = "Logistic regression on each task alone"
     idea = "Logistic regression on the samples of one task alone."
     wins = "Tasks with many samples, or tasks that have nothing in common."
-    keeps = "A linear rule per task."
+    keeps = "One linear rule per task."
     needs_task_id = keeps_old_rules = fixed_old_rules = True
 
 
@@ -222,8 +222,8 @@ class OracleLogistic(SingleTaskLogistic):
     """Logistic regression on each task's whole pool: what static learning could reach with all the data of a task."""
 
     title = "Oracle, all the pool"
-    idea = "Logistic regression with all samples of a task, not only n: no method can have them."
-    wins = "Not a rival: it shows what more samples would give."
+    idea = "Logistic regression on all samples of a task, not only n, which no other method gets."
+    wins = "Not a rival. It shows what more samples would achieve."
     uses_pool = True
 
 
@@ -246,7 +246,7 @@ class SeenLogistic(_Logistic):
     """Logistic regression on everything seen so far, one rule for all tasks."""
 
     title = "Logistic regression on everything so far"
-    idea = "Logistic regression on all samples so far: what anybody would try first."
+    idea = "Logistic regression on all samples so far, the obvious thing to try first."
     wins = "Tasks that hardly change."
     keeps = "All samples."
 
@@ -267,8 +267,11 @@ class Forest(Baseline):
     title = "Random forest with the task's number"
     origin = "simple"
     paper = "L. Breiman. Random forests. Machine Learning 45, 2001"
-    idea = "A random forest on all samples so far, the number of the task as one more column: it chooses its own past."
-    wins = "Columns with heavy tails or thresholds, and changes that one split on time can describe."
+    idea = (
+        "A random forest on all samples so far, with the number of the task as an extra column. It chooses by itself "
+        "how much of the past to use."
+    )
+    wins = "Columns with heavy tails or thresholds, and changes that a single split on time can describe."
     keeps = "All samples and all trees."
     needs_task_id = keeps_old_rules = True
     profiles: ClassVar[Mapping[str, Settings]] = {"default": ForestSettings(), "hundred": ForestSettings(trees=100)}

@@ -25,10 +25,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         action="append",
         default=[],
-        help="a name people reach the server by, again for each; requests under other names are refused. With the "
-        "default address the names of this machine itself are allowed, with another every name until one is given",
+        help="a host name that the server accepts; repeat the option for more. Requests under other names are "
+        "refused. By default only this machine's own names are accepted; with another --address, every name is, until "
+        "you give one",
     )
-    refused = "memory and time above which a run is refused (default: 2,60)"
+    refused = "gigabytes and minutes above which a run is refused (default: 2,60)"
     parser.add_argument("--limit", metavar="GB,MINUTES", type=_limit, help=refused)
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
 
@@ -39,7 +40,7 @@ def app_file() -> Path:
     for candidate in (package.parent / "app.py", package / "_app" / "app.py"):
         if candidate.is_file():
             return candidate
-    raise FileNotFoundError("The app's files are missing; install imrc again or run it from its repository.")
+    raise FileNotFoundError("The files of the app are missing. Install imrc again, or run it from its repository.")
 
 
 def _port(text: str) -> int:
@@ -80,7 +81,7 @@ def _listened(address: str, port: int) -> ipaddress.IPv4Address | ipaddress.IPv6
     if number == errno.EADDRINUSE:
         raise InputError(f"Port {port} is in use. Choose another with --port.") from failed
     if number == errno.EACCES:
-        raise InputError(f"Port {port} may not be used by this user. Choose one from 1024 on with --port.") from failed
+        raise InputError(f"You have no permission to use port {port}. Choose 1024 or higher with --port.") from failed
     raise InputError(
         f"{address!r} is not an address of this machine. Use 127.0.0.1 for this machine only, or 0.0.0.0 for all of "
         "its addresses."
@@ -103,8 +104,8 @@ def run(options: argparse.Namespace) -> int:
         shown = hosts[0] if hosts else "localhost" if number.is_unspecified else options.address
         command += ["--browser.serverAddress", shown]
         say(
-            f"imrc: whoever reaches port {options.port} of this machine can now use the explorer, without a password; "
-            "docs/deploy.md shows how to put one before it."
+            f"imrc: anybody who reaches port {options.port} of this machine can now use the explorer, without a "
+            f"password. To add one, see docs/deploy.md."
         )
     place = f"[{shown}]" if ":" in shown else shown
     print(f"The explorer: http://{place}:{options.port} (Ctrl-C ends it)", flush=True)

@@ -42,7 +42,7 @@ def _value(one: Setting, text: str) -> Any:  # noqa: ANN401 - a number or a word
         raise argparse.ArgumentTypeError(f"{text!r} is not understood; possible: {one.possible}.{hint}") from None
 
 
-def add_sequence(parser: argparse.ArgumentParser, *, tasks: str = "number of tasks (default: all there are)") -> None:
+def add_sequence(parser: argparse.ArgumentParser, *, tasks: str = "number of tasks (default: all)") -> None:
     """Add the positional argument DATA and the options that cut a file into tasks; `tasks` is what ``-k`` says."""
     about = "a dataset (imrc datasets lists them), or a file of your own: CSV, TSV, Excel, Parquet, ARFF"
     parser.add_argument("dataset", type=data, metavar="DATA", help=about)
@@ -59,22 +59,28 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     cut.add_argument("--every", "--block", type=int, metavar="ROWS", help=rows)
     dates = "one task per, if --by holds dates: value, day, week, month, quarter or year"
     parser.add_argument("--period", help=dates)
-    own = parser.add_argument_group("a file of your own", "What columns mean; see the documentation, Your own file.")
+    own = parser.add_argument_group(
+        "a file of your own", "How to read the columns. See *Your own file* in the documentation."
+    )
     own.add_argument("--exclude", nargs="+", metavar="COLUMN", help="columns not to learn from")
-    own.add_argument("--include", nargs="+", metavar="COLUMN", help="columns to use though they look like identifiers")
-    own.add_argument("--words", nargs="+", metavar="COLUMN", help="columns of numbers that are names, used as words")
-    two = "two classes of a label of numbers: above it (or median)"
+    own.add_argument(
+        "--include", nargs="+", metavar="COLUMN", help="columns to use although they look like identifiers"
+    )
+    own.add_argument(
+        "--words", nargs="+", metavar="COLUMN", help="columns whose numbers are only names, to be treated as words"
+    )
+    two = "for a label of numbers, the threshold between two classes: a number or median"
     own.add_argument("--threshold", type=_threshold, metavar="VALUE", help=two)
-    own.add_argument("--max-categories", type=int, metavar="N", help="most 0/1 columns per category")
-    empty = "share of missing values in the first task above which a column of numbers is left out"
+    own.add_argument("--max-categories", type=int, metavar="N", help="maximum number of 0/1 columns per category")
+    empty = "leave out a column of numbers if a larger share of its values is missing in the first task"
     own.add_argument("--max-missing", type=float, metavar="SHARE", help=empty)
-    own.add_argument("--min-samples", type=int, metavar="ROWS", help="leave out tasks with fewer rows")
-    own.add_argument("--newest", type=int, metavar="TASKS", help="keep so many tasks at the end")
+    own.add_argument("--min-samples", type=int, metavar="ROWS", help="leave out tasks with fewer rows than this")
+    own.add_argument("--newest", type=int, metavar="TASKS", help="keep only this many tasks, the newest")
     yes_or_no = argparse.BooleanOptionalAction
-    own.add_argument("--dayfirst", action=yes_or_no, help="1/2/2020 is the 1st of February, or the 2nd of January")
-    own.add_argument("--decimal", choices=(".", ","), help="what separates decimals")
-    own.add_argument("--header", action=yes_or_no, help="whether the first row holds names of columns")
-    own.add_argument("--sheet", metavar="NAME", help="sheet of a workbook, by name or number from 1")
+    own.add_argument("--dayfirst", action=yes_or_no, help="read 1/2/2020 as 1 February (or as 2 January)")
+    own.add_argument("--decimal", choices=(".", ","), help="the decimal separator")
+    own.add_argument("--header", action=yes_or_no, help="whether the first row contains the names of the columns")
+    own.add_argument("--sheet", metavar="NAME", help="sheet of a workbook, by its name or its number counted from 1")
     parser.set_defaults(notes=[])
 
 
@@ -133,7 +139,7 @@ def check_reading(dataset: str, given: Mapping[str, Any]) -> None:
     if dataset in datasets.names():
         if given:
             name = next(iter(given)).replace("_", "-")
-            raise InputError(f"--{name} is for files of your own; {dataset} is cut into tasks already.")
+            raise InputError(f"--{name} is for your own files. {dataset} is already cut into tasks.")
     elif not path.is_file():
         raise DataError(f"{path} is not on this computer. Give the path of a file, or one of {datasets.names()}.")
     elif "target" not in given or not {"by", "every"} & set(given):

@@ -17,19 +17,19 @@ from imrc.wording import decimal
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.description = (
-        "Say in a few lines whether the tasks evolve, which strategy has the fewest errors, what to do, and what the "
-        "past is worth. What was decided while a file was read is said beside it."
+        "Report in a few lines whether the tasks evolve, which strategy has the lowest error, what to do, and what "
+        "the past is worth. Notes say how a file was read."
     )
     add_settings(parser, n="the largest that leaves 100 rows, or half, of each task for testing")
-    parser.add_argument("--evidence", action="store_true", help="print the evidence on how tasks change, too")
+    parser.add_argument("--evidence", action="store_true", help="also print the evidence on how tasks change")
     labels = parser.add_argument_group("how many labels")
-    labels.add_argument("--labels", action="store_true", help="run other n, too (several times as long)")
+    labels.add_argument("--labels", action="store_true", help="also run other n (takes several times as long)")
     wish = labels.add_mutually_exclusive_group()
-    wish.add_argument("--ess", type=float, help="effective samples wanted: which n, k or b reach them")
-    wish.add_argument("--error", type=float, help="error wanted; with --labels implied")
+    wish.add_argument("--ess", type=float, help="target number of effective samples: print which n, k or b reach it")
+    wish.add_argument("--error", type=float, help="target error: print which n, k or b reach it; implies --labels")
     add_choice(labels, "--of", PLACES, "whose", default="mean")
     add_predictions(parser)
-    parser.add_argument("--html", metavar="FILE.html", help="write the report with all charts, one file")
+    parser.add_argument("--html", metavar="FILE.html", help="write the report with all charts to one file")
     parser.add_argument("--latex", metavar="FILE.tex", help="write the table of errors for LaTeX")
 
 

@@ -31,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     action("info", "describe one dataset: source, licence, counts, how its tasks are cut", named=True)
     action("fetch", "download the files of a dataset into the cache", named=True)
     action("check", "verify the checksums of the files on this computer, of one dataset or all", named=False)
-    sample = actions.add_parser("sample", help="write a small made-up table to try imrc run FILE with")
+    sample = actions.add_parser("sample", help="write a small made-up table for trying out imrc run FILE")
     sample.add_argument("file", metavar="FILE.csv", help="where to write it; an existing file is never overwritten")
 
 
@@ -63,7 +63,7 @@ def _fetch(name: str) -> dict[str, Any]:
     """Download the missing files and return a record of it."""
     status, title = datasets.status(name), datasets.entry(name).title
     if status.loadable:
-        return {"name": name, "fetched": False, "message": f"{title} is on this computer already."}
+        return {"name": name, "fetched": False, "message": f"{title} is already on this computer."}
     started = time.monotonic()
     with ProgressLine() as line:
         if status.downloadable:

@@ -1,4 +1,4 @@
-"""The command ``imrc fit``: learn a model from all rows, by the strategy that is advised, and save it."""
+"""The command ``imrc fit``: learn a model from all rows, with the advised strategy, and save it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_settings(parser, n="the largest that leaves 100 rows, or half, of each task for testing")
-    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="file for the model, for imrc predict")
+    parser.add_argument(
+        "-o", "--output", metavar="MODEL", required=True, help="file to write the model to, for imrc predict"
+    )
     titles = {name: title for name, title in STRATEGY_TITLES.items() if name != "majority"}
     add_choice(parser, "--strategy", titles, "what to learn", said="what is advised")
-    kept = "leave out the rows that the model needs to be updated: some of those learnt from, with their labels"
+    kept = "do not store training rows and labels in the model; it then cannot be updated"
     parser.add_argument("--no-update", action="store_true", help=kept)
 
 
@@ -47,7 +49,9 @@ def run(options: argparse.Namespace) -> int:
         "updatable": not options.no_update,
     }
     kept = (
-        "without rows" if options.no_update else "with the newest rows, which updates need; --no-update leaves them out"
+        "without rows"
+        if options.no_update
+        else "including the newest rows, which updates need (--no-update leaves them out)"
     )
     print_as(options, [told], told, lambda: print(f"{model!r}\nSaved as {options.output}, {kept}."))
     return 0

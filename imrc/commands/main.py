@@ -20,15 +20,15 @@ from imrc.commands.output import say
 BAD_INPUT = 2
 FAILURE = 1
 COMMANDS = {
-    "app": "start the explorer in the browser",
-    "check": "say whether tasks evolve, whether borrowing from the past pays, and what to do",
+    "app": "start the app in the browser",
+    "check": "report whether tasks evolve, whether borrowing from the past pays, and what to do",
     "run": "learn a sequence and print errors, risks and effective sample sizes",
-    "fit": "learn a model from all rows, by the strategy that is advised",
-    "predict": "answer the rows of a file with a model: class and probabilities",
+    "fit": "learn a model from all rows, with the advised strategy",
+    "predict": "predict the class and probabilities of each row of a file with a model",
     "datasets": "list, describe, download or verify datasets",
-    "table": "the paper's tables measured here, beside the printed values",
+    "table": "measure the paper's tables here and show the printed values beside them",
     "sweep": "run many settings, on one machine or many, and keep every result",
-    "watch": "sound an alarm when arriving tasks are no longer like those before; exit status 3",
+    "watch": "sound an alarm, with exit status 3, when new tasks no longer resemble earlier ones",
 }
 """What each command does; its module in `imrc.commands` is loaded only for its own options, and to run it."""
 
@@ -84,7 +84,7 @@ class _HelpAll(argparse.Action):
 def _anywhere() -> argparse.ArgumentParser:
     """Return a parser of the options that may stand before or after any command."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--debug", action="store_true", help="on a bug in imrc, print the traceback")
+    parser.add_argument("--debug", action="store_true", help="if there is a bug in imrc, print the traceback")
     return parser
 
 
@@ -143,7 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         say(f"imrc: {error.strerror or error}{f': {error.filename}' if error.filename else ''}")
     except MemoryError:
-        say("imrc: There is not enough memory on this computer for that.")
+        say("imrc: This computer does not have enough memory for that.")
     except KeyboardInterrupt:
         say("\nimrc: stopped")
     except Exception as error:  # everything that blames the input was caught above

@@ -54,7 +54,7 @@ def warn(sequence: TaskSequence, n: float | None = None) -> None:
     """Say on stderr, beside any output, how a file was read and what was left out, and that n is small for classes."""
     said: list[str] = [*sequence.info.get("warnings", ())]
     if n is not None and n < sequence.n_classes:
-        said.append(f"With n = {n} samples a task cannot hold all {sequence.n_classes} classes.")
+        said.append(f"With n = {n}, a task has too few samples to contain all {sequence.n_classes} classes.")
     for sentence in said:
         say(f"imrc: {sentence}")
 

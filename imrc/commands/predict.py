@@ -12,10 +12,12 @@ from imrc.commands.output import print_as, print_table, records, say
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("model", metavar="MODEL", help="what imrc fit wrote")
-    parser.add_argument("file", metavar="FILE", help="rows with the columns of the first file, in any order")
-    parser.add_argument("-o", "--output", metavar="FILE.csv", help="where to (default: print them)")
-    parser.add_argument("--task", metavar="NAME", default="next", help="whose rule (default: that of the task to come)")
+    parser.add_argument("model", metavar="MODEL", help="model file, written by imrc fit")
+    parser.add_argument("file", metavar="FILE", help="file with the same columns as the first one, in any order")
+    parser.add_argument("-o", "--output", metavar="FILE.csv", help="file to write the rows to (default: print them)")
+    parser.add_argument(
+        "--task", metavar="NAME", default="next", help="task whose rule to use (default: the rule for the next task)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -41,14 +41,14 @@ def add_predictions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--predictions",
         metavar="FILE.csv",
-        help="write the answer of each rule, with probabilities, and method for each test row",
+        help="write the prediction of each rule and method for each test row, with probabilities",
     )
 
 
 def add_settings(parser: argparse.ArgumentParser, **usual: str) -> None:
     """Add the sequence and all settings of a run; `usual` says what becomes of those that have no default here."""
     add_sequence(parser)
-    rest = parser.add_argument_group("settings, and overrides of the preset and the representation")
+    rest = parser.add_argument_group("other settings, which override the preset and the representation")
     for name in ("n", "b", "preset", "repetitions", "seed", "W", "features"):
         own: dict[str, Any] = {"default": None, "said": usual[name]} if name in usual else {}
         add_setting(parser if name in ("n", "b", "preset", "repetitions") else rest, name, **own)
@@ -104,7 +104,9 @@ def _print(result: RunResult, rows: list[dict[str, Any]], decision: Decision) ->
     if kind != "average":
         print(result.scenario.sentence)
     if result.measure() != "error":
-        print(f"Errors are {result.measure()}s: the mean of the error rates on “{result.rare_class}” and on all else.")
+        print(
+            f"Errors are {result.measure()}s: the mean of the error rates on “{result.rare_class}” and on all others."
+        )
     cells = []
     for row in rows:
         rule, errors = row["rule"], [with_spread(row[f"error_{kind}"], row[f"stderr_{kind}"]) for kind in shown]

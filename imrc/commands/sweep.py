@@ -25,12 +25,13 @@ from imrc.sweeps.store import ResultStore, StoreError, check_export
 FAILED = 1
 
 _EPILOG = """\
-A combination that makes no sense is left out, one that changes nothing is run once; the plan says which and why.
-A line of the file is the name of an option, and one value or a list: n = [10, 50], presets = "paper", seeds = "0:4";
-how files of your own are cut is in a section [reading]: target = "rain", every = 300.
+Combinations that make no sense are left out, and combinations that differ in nothing are run once. The plan says which,
+and why. Each line of the TOML file is the name of an option with one value or a list: n = [10, 50], presets = "paper",
+seeds = "0:4". A section [reading] says how your own files are cut: target = "rain", every = 300.
 
-Each finished cell (one repetition of one method) is kept at once. After Ctrl-C, kill or a power cut, the same command
-continues where it stopped. Exit status: 0 done, 2 bad input, 1 failure (also if single cells failed) or stopped.
+Each cell (one repetition of one method) is stored as soon as it is finished. After Ctrl-C, kill or a power cut, the
+same command continues where it stopped. Exit status: 0 done, 1 failed (even if only some cells failed) or stopped, 2
+bad input.
 """
 
 
@@ -38,7 +39,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.description = "Run every combination of datasets, representations, n, k, b, W, presets, methods and seeds."
     parser.epilog, parser.formatter_class = _EPILOG, argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--file", metavar="FILE.toml", help="read values from a TOML file; flags replace what it says")
+    parser.add_argument(
+        "--file", metavar="FILE.toml", help="read values from a TOML file; options on the command line override it"
+    )
     sources = "datasets (imrc datasets lists them), or files of your own"
     parser.add_argument("--datasets", nargs="+", type=data, metavar="DATA", help=sources)
     add_reading(parser)
@@ -53,14 +56,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", nargs="+", metavar="SEED", help="numbers or ranges: 0:10 is 0 to 9. Default: 0.")
     add_setting(parser, "repetitions", default=None, said=SETTINGS["repetitions"].default)
     parser.add_argument("--dry-run", action="store_true", help="show the plan and run nothing")
-    export = "at the end, write every cell to it, or to .parquet"
+    export = "at the end, write all cells to this file (.csv or .parquet)"
     parser.add_argument("--export", type=Path, metavar="FILE.csv", help=export)
     scenario = "what is judged, see imrc run --help-all. Default: continual."
     how.add_argument("--scenario", choices=SCENARIOS, help=scenario)
-    place = "where results are kept (default: $IMRC_STORE, else a file in your folder for data)"
+    place = "file to store results in (default: $IMRC_STORE, or else a file in your data folder)"
     how.add_argument("--store", type=Path, metavar="PATH", help=place)
     how.add_argument("--jobs", type=int, metavar="N", help="worker processes (default: one per core)")
-    how.add_argument("--scheduler", metavar="ADDRESS", help="use the workers of a Dask cluster: tcp://HOST:8786")
+    how.add_argument(
+        "--scheduler", metavar="ADDRESS", help="use the workers of this Dask cluster, such as tcp://HOST:8786"
+    )
 
 
 def _spec(options: argparse.Namespace) -> SweepSpec:
@@ -91,7 +96,9 @@ def run(options: argparse.Namespace) -> int:
     if options.jobs is not None and not 1 <= options.jobs <= 1024:
         raise InputError(f"--jobs must be between 1 and 1024; got {options.jobs}.")
     if options.jobs is not None and options.scheduler is not None:
-        raise InputError("--jobs is for this machine; with --scheduler the cluster decides how many run at once.")
+        raise InputError(
+            "--jobs applies to this machine only. With --scheduler, the cluster decides how many run at a time."
+        )
     if options.export is not None:
         check_export(options.export)
     path = default_store_path() if options.store is None else options.store.expanduser()
@@ -115,7 +122,7 @@ def _sweep(spec: SweepSpec, store: ResultStore, options: argparse.Namespace) -> 
     if options.dry_run:
         print_as(options, [], {"cells": len(plan.cells), "stored": len(plan.done)})
         return 0
-    goes_on = "the same command goes on from there."
+    goes_on = "run the same command again to continue."
     try:
         with ProgressLine() as line:
             report = run_sweep(
@@ -126,7 +133,7 @@ def _sweep(spec: SweepSpec, store: ResultStore, options: argparse.Namespace) -> 
         say(f"imrc: stopped. {done} are in {store.path}; {goes_on}")
         return FAILED
     except SchedulerError as error:
-        raise SchedulerError(f"{error} Finished cells are kept; {goes_on}") from error
+        raise SchedulerError(f"{error} Finished cells are stored; {goes_on}") from error
     for cell, failure in report.failed:
         say(f"Failed: {cell.title}: {failure.message}" + (f"\n{failure.details}" if options.debug else ""))
     table = summary_table(plan, store)
@@ -135,7 +142,7 @@ def _sweep(spec: SweepSpec, store: ResultStore, options: argparse.Namespace) -> 
     if options.export is not None:
         say(f"{options.export}: {store.export(options.export)} rows, every cell of the store.")
     if report.failed:
-        say(f"imrc: {len(report.failed)} of {len(plan.cells)} cells failed; the same command tries them again.")
+        say(f"imrc: {len(report.failed)} of {len(plan.cells)} cells failed. Run the same command again to retry them.")
     return FAILED if report.failed else 0
 
 

@@ -45,20 +45,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "Measure a table of the paper on the datasets on this computer and compare it with the printed values."
     )
     add_choice(parser, "--kind", TABLES, "which tables", default=["errors"], said="errors", nargs="+")
-    add_setting(parser, "n", default=None, said="10; other kinds 10 and 100", nargs="+")
-    parser.add_argument("--datasets", nargs="+", metavar="NAME", help="default: the paper's that are on this computer")
+    add_setting(parser, "n", default=None, said="10; for some kinds 10 and 100", nargs="+")
+    parser.add_argument(
+        "--datasets", nargs="+", metavar="NAME", help="default: datasets of the paper that are on this computer"
+    )
     parser.add_argument(
         "--methods",
         nargs="+",
         default=["imrc"],
         metavar="NAME",
-        help=f"imrc (default, always there), {', '.join(GROUPS)}, or names: {', '.join(registry)}; "
-        "a profile may follow after a colon, as in mer:argparse",
+        help=f"imrc (default, always included), {', '.join(GROUPS)}, or names: {', '.join(registry)}; "
+        f"for a profile, add it after a colon, as in mer:argparse",
     )
     add_setting(parser, "preset", default=["paper"], said="paper", nargs="+")
-    said = "released; with --methods average, as on page Against others"
+    said = "released; with --methods: average, as on the page Against others"
     add_choice(parser, "--error", SCORE_KINDS, "which error", said=said)
-    parser.add_argument("--latex", metavar="FILE.tex", help="write the errors for LaTeX: ± and what is lowest in bold")
+    parser.add_argument(
+        "--latex", metavar="FILE.tex", help="write the table of errors for LaTeX, with the lowest in bold"
+    )
     rest = parser.add_argument_group("settings")
     for name in ("b", "W", "seed"):
         add_setting(rest, name)
@@ -153,7 +157,7 @@ def run(options: argparse.Namespace) -> int:
     """Measure and print the tables."""
     requests = [request_of(options, kind) for kind in dict.fromkeys(options.kind)]
     if options.csv and len(requests) > 1:
-        raise InputError("--csv writes one table: give one --kind, or take --json.")
+        raise InputError("--csv writes a single table. Give one --kind, or use --json.")
     if options.latex and (len(requests) > 1 or options.kind[0] in ("time", "characteristics")):
         raise InputError("--latex writes one table of errors: --kind errors, window or backward.")
     found = []

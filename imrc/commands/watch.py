@@ -27,20 +27,22 @@ _EVERY_S = 2.0
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.description = (
-        "Compare each task with all before it. The probability that the alarm ever goes off, if all rows are "
-        "independent draws from one distribution, is at most alpha, however long one watches. The second lamp, more "
-        "than usual, is calibrated by simulation only. The first task teaches the representation."
+        "Compare each task with all earlier ones. If all rows are independent draws from one distribution, "
+        "the probability that the alarm ever goes off is at most alpha, however long you watch. The warning *more than "
+        "usual* is calibrated by simulation only. The representation is learnt from the first task."
     )
     add_sequence(parser)
-    parser.add_argument("--alpha", type=float, default=0.05, help="bound on any false alarm (default: %(default)s)")
+    parser.add_argument(
+        "--alpha", type=float, default=0.05, help="bound on the probability of any false alarm (default: %(default)s)"
+    )
     parser.add_argument(
         "--state",
         metavar="FILE.npz",
         type=Path,
-        help="go on from this file if it is there, and write it at the end, as in a cron job. With it, or with "
+        help="continue from this file if it exists, and write it at the end; for cron jobs. With this option or "
         "--follow, the last value of --by waits until a later one shows that it is complete",
     )
-    parser.add_argument("--follow", action="store_true", help="read the file again as it grows, until the alarm")
+    parser.add_argument("--follow", action="store_true", help="keep reading the file as it grows, until the alarm")
     add_setting(parser, "features", default="automatic")
     add_setting(parser, "seed")
 
@@ -51,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
 
     growing = Path(options.dataset)
     if options.follow and not growing.is_file():
-        raise InputError("--follow is for files of your own: a dataset does not grow.")
+        raise InputError("--follow is for your own files. A dataset does not grow.")
     goes_on = options.state is not None and options.state.is_file()
     watcher = (
         Watcher.load(options.state) if goes_on else Watcher(options.alpha, features=options.features, seed=options.seed)
@@ -59,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     for name, begun in watcher.settings.items():
         if (asked := getattr(options, name)) != begun:
             raise InputError(
-                f"{options.state} was begun with {name} = {begun}, not {asked}: it cannot change on the way."
+                f"{options.state} was started with {name} = {begun}, not {asked}. This value cannot change later."
             )
     arrivals: list[Arrival] = []
     seen: tuple[int, int] | None = None
@@ -73,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
                 if seen is None:
                     raise
                 # Perhaps a row is half written: the next look will tell.
-                say(f"imrc: waiting, for now the file cannot be used: {error}")
+                say(f"imrc: waiting, because the file cannot be used yet: {error}")
             seen = now
         if not options.follow or watcher.alarm.alarm is not None:
             break
@@ -88,7 +90,7 @@ def _read(watcher: Watcher, arrivals: list[Arrival], options: argparse.Namespace
     if begins:
         warn(sequence)
     if begins and (note := watcher.dependence(sequence)):
-        say(f"imrc: {note} The alarm is for independent rows.")
+        say(f"imrc: {note} The alarm assumes independent rows.")
     may_grow = (options.follow or options.state is not None) and options.by is not None
     for arrival in watcher.read(sequence, len(sequence) - may_grow):
         arrivals.append(arrival)

@@ -64,26 +64,26 @@ def _newest(name: str, text: str) -> property:
 
 @documented
 class IMRC(ClassifierMixin, BaseEstimator):
-    """Incremental minimax risk classifier: learn a growing sequence of tasks, one `partial_fit` per task.
+    """Incremental minimax risk classifier, which learns a growing sequence of tasks, one `partial_fit` per task.
 
-    After each call every task seen has a rule: the newest one learnt with the tasks before it (forward learning,
-    Section 3 of the paper), the b tasks before it learnt again with the newest one (forward and backward learning,
-    Section 4), older ones as they were left. The representation is learnt from the rows of the first task, as in
-    `imrc.evaluate`, which gives it all rows of that task that are not kept for testing.
+    After each call, every task seen has a rule. The newest task is learnt with the help of the tasks before it
+    (forward learning, Section 3 of the paper), and the b tasks before it are revised with the newest one (forward and
+    backward learning, Section 4). Older rules stay as they are. The representation is learnt from the rows of
+    the first task, as in `imrc.evaluate`, which uses all rows of that task except test rows.
 
-    Columns of a data frame are matched by name: their order does not matter, and missing or unknown ones are refused.
+    Columns of a data frame are matched by name, so their order does not matter. Missing or unknown columns are refused.
 
     Parameters
     ----------
     {b, W, preset}
     features : str, FeatureSpec, Representation or None
-        Representation of the instances, see `imrc.features`; None: the preset's. "identity": instances as they are
-        given. Columns are binary or numeric, as the first task shows them; where more is known of them (pixels, or
-        columns as they were read, with words and gaps), `Representation.of` takes it from a sequence.
+        Representation of the instances, see `imrc.features`; None: the preset's. "identity": instances as they are.
+        The first task determines whether a column is binary or numeric. If more is known about the columns (pixels,
+        or raw columns with words and gaps), `Representation.of` takes it from a sequence.
     random_state : int, SeedSequence, RandomState instance or None, default 0
-        Draws the random frequencies of the representation; learning is deterministic. A number gives the draw of the
-        first repetition of `imrc.evaluate` with this seed, the SeedSequence of a repetition the draw of that one. None:
-        another draw each time.
+        Draws the random frequencies of the representation; learning is deterministic. A number gives the same draw as
+        the first repetition of `imrc.evaluate` with this seed, and the SeedSequence of a repetition gives the draw of
+        that repetition. None: a new draw each time.
     {overrides}
 
     Attributes
@@ -102,11 +102,11 @@ class IMRC(ClassifierMixin, BaseEstimator):
         Iterations of the solver for the rule of the newest task: of the subgradient or the exact method for 0-1 loss,
         of the quasi-Newton method for log loss, all rates of change together.
     mean_, mse_, coef_ : dict of str to ndarray of shape (n_tasks_, m)
-        For "single", "forward", "forward_backward" and "predicted": mean vectors, their mean squared errors and
-        classifier parameters, newest estimate of each task; m = n_classes * (D + 1), one block per class, intercept
-        first, then the D features that `features_` makes of an instance. "predicted" is what was known of a task before
-        any of its samples; NaN for the first task. So is "single" for a task without labels, but for its mean squared
-        error, which is infinite.
+        Mean vectors, their mean squared errors and classifier parameters, for "single", "forward", "forward_backward"
+        and "predicted", with the newest estimate of each task. m = n_classes * (D + 1): one block per class,
+        intercept first, then the D features that `features_` computes. "predicted" is what was known about a task
+        before its samples, NaN for the first task. "single" is NaN for a task without labels, except for its mean
+        squared error, which is infinite.
     risk_, ess_ : dict of str to ndarray of shape (n_tasks_,)
         Minimax risks (objective of (3) at `coef_`; minimax log loss in nats for that rule, NaN for "predicted", an
         average of rules) and effective sample sizes (Theorems 1 and 3; with several rates their geometric mean by
@@ -114,8 +114,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Memory is O((b + k) m) for k tasks. For log loss the last tasks are stored besides: six, or as
-    many as hold 2,000 samples. Once they are full, the time of a step grows with b and not with k.
+    Memory is O((b + k) m) for k tasks. For log loss, the last tasks are stored too: six, or more
+    up to 2,000 samples. Once this store is full, the time of a step grows with b and not with k.
 
     Examples
     --------
@@ -160,8 +160,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels.
         tasks : array-like of shape (n_samples,), optional
-            Which task each row belongs to; None: all are one task. Tasks come in sorted order, of numbers, dates or
-            text, whatever the order of the rows: a split that shuffles them leaves the sequence as it is.
+            Which task each row belongs to; None: all rows are one task. Tasks are sorted by these numbers, dates or
+            texts, whatever the order of the rows, so a split that shuffles rows does not change the sequence.
 
         Returns
         -------
@@ -180,12 +180,13 @@ class IMRC(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Instances of the new task.
         y : array-like of shape (n_samples,) or None
-            Labels, numbers or strings. None: the task has no labels yet. It is then learnt from the tasks around it
-            alone, on its own instances; labels that come later are a further call with ``gap=0``.
+            Labels, numbers or strings. None: the task has no labels yet. It is then learnt only from the tasks around
+            it, on its own instances. When labels arrive later, call again with ``gap=0``.
         classes : array-like of shape (n_classes,), optional
-            All labels that can occur. Needed at the first call if the first task does not show every class.
+            All labels that can occur. Needed at the first call if the first task does not contain every class.
         gap : float
-            Periods since the task before, at least 0: so many changes lie between the two. Not used for the first task.
+            Periods since the task before, at least 0; this many changes lie between the two tasks. Not used for the
+            first task.
 
         Returns
         -------
@@ -195,7 +196,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         ------
         ValueError
             For labels that are not among the classes, missing or infinite values, shapes that do not fit, a first task
-            without labels, or a parameter changed since the first task (`fit` starts anew).
+            without labels, or a parameter changed since the first task (`fit` starts again).
         """
         first = not hasattr(self, "n_tasks_")
         gap = check_real("gap", gap, 0.0)
@@ -214,7 +215,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         elif (settings, self.features) != (self._learner.settings, self._learner_features):
             raise ValueError(self._changed(settings))
         elif classes is not None and not np.array_equal(unique_labels(classes), self.classes_):
-            raise ValueError("classes must stay as they were at the first call of partial_fit.")
+            raise ValueError("classes must be the same as at the first call of partial_fit.")
         codes = None if y is None else self._encoded(np.asarray(y))
         predicted = None if first else self._learner.predicted(gap)
         update = self._learner.step(with_intercept(self.features_.transform(rows)), codes, gap)
@@ -261,9 +262,9 @@ class IMRC(ClassifierMixin, BaseEstimator):
             if not words:
                 raise
             raise ValueError(
-                f"Columns that do not hold numbers: {', '.join(map(repr, words[:5]))}. Make numbers of them first: "
-                "with sklearn.preprocessing.OneHotEncoder, say, or, for a model learnt from a sequence of "
-                "imrc.datasets.read_table, as `categories` of that sequence numbers the words."
+                f"Columns that do not hold numbers: {', '.join(map(repr, words[:5]))}. Turn them into numbers first, "
+                "for example with sklearn.preprocessing.OneHotEncoder. For a model learnt from a sequence "
+                "of imrc.datasets.read_table, use the numbers that `categories` of that sequence gives the words."
             ) from error
 
     def __sklearn_tags__(self) -> Tags:
@@ -289,8 +290,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
         names = [name for name in names if getattr(self, name) is not None] or names
         changes = ", ".join(f"{name} from {old[name]!r} to {new[name]!r}" for name in names)
         return (
-            f"Changed since the first call of partial_fit: {changes}. The tasks so far were learnt with the old value: "
-            "set it back, or start anew with fit or another IMRC."
+            f"Changed since the first call of partial_fit: {changes}. The tasks so far were learnt with the old value. "
+            "Set it back, or start again with fit or a new IMRC."
         )
 
     mean_ = _newest("mean", "Mean vectors tau of all tasks, (n_tasks_, m) per rule.")
@@ -318,10 +319,10 @@ class IMRC(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Instances.
         task : int, "next" or ("next", float)
-            Whose rule, from 0; negative numbers count from the newest. "next" is the task to come, one period after
-            the newest, ("next", h) the one h periods after it.
+            Task whose rule to use, from 0; negative numbers count from the newest. "next" is the next task, one period
+            after the newest, and ("next", h) the one h periods after it.
         rule : {"single", "forward", "forward_backward"}
-            Which rule of that task; the task to come has one only.
+            Which rule of that task; the next task has only one.
 
         Returns
         -------
@@ -394,7 +395,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             True labels.
         sample_weight : array-like of shape (n_samples,) or None
-            Weights of the samples; None: all alike.
+            Weights of the samples; None: equal weights.
         task : int, "next" or ("next", float)
             As in `decision_function`.
         rule : {"forward_backward", "forward", "single"}

@@ -93,7 +93,7 @@ class Learner:
         The learner stays as it is; ValueError before the first task.
         """
         if not self.steps:
-            raise ValueError("Nothing has been learnt yet: the first task cannot be predicted.")
+            raise ValueError("Nothing has been learnt yet, so the first task cannot be predicted.")
         task = self._tracker.predicted(gap)
         if self._zero_one is not None:
             return self._zero_one.predicted(task)

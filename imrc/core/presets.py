@@ -119,10 +119,10 @@ def iterations_by_n(n: int) -> int:
 
 
 PRESET_DESCRIPTIONS: dict[Preset, str] = {
-    "recommended": "Four rates of change side by side: no change, slow, fast, and each task alone. Each has a share by "
-    "how well it predicted the tasks so far; a task is learnt by one logistic regression on past samples, weighted "
-    "accordingly. Fewest errors on average, not on every sequence.",
-    "paper": "The choices of the authors' code, up to ties that rounding decides.",
+    "recommended": "Four rates of change side by side: no change, slow, fast, and each task alone. The better a rate "
+    "has predicted the tasks so far, the larger its share. Each task is learnt by one logistic regression on past "
+    "samples, weighted accordingly. It has the lowest error on average, but not on every sequence.",
+    "paper": "The choices of the authors' code, except for ties that rounding decides.",
 }
 
 

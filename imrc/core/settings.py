@@ -88,33 +88,33 @@ SETTINGS: dict[str, Setting] = {
         Setting(
             "n",
             "Samples n",
-            "Training samples drawn from each task. The fewer, the more there is to gain from other tasks. "
-            "The dataset limits it: samples for testing are set aside first.",
+            "Training samples drawn from each task. The fewer there are, the more other tasks can help. The "
+            "dataset limits n, because test samples are set aside first.",
             10,
             (1, 10_000),
         ),
         Setting(
             "k",
             "Tasks k",
-            "Length of the sequence. Digits that turn and synthetic sequences are cut anew into k tasks; of others the "
-            "first k are used.",
+            "Length of the sequence. Turning digits and synthetic sequences are cut into k tasks; for other datasets, "
+            "the first k tasks are used.",
             20,
             (2, MAX_TASKS),
         ),
         Setting(
             "b",
             "Backward b",
-            "At each step the b tasks before the newest are learnt again with the help of the newest. "
-            "0 is forward learning only. Time grows linearly with b.",
+            "At each step, the b tasks before the newest one are revised with its help. 0 means forward "
+            "learning only. Time grows linearly with b.",
             3,
             (0, MAX_TASKS),
         ),
         Setting(
             "W",
             "Window W",
-            "The number of recent changes from which the size of a change is estimated. As in the paper: how many "
-            "squared differences are averaged, eq. (7), by default 2. The recommended preset judges each rate by what "
-            "it predicted of the last W tasks when they arrived, by default of all tasks.",
+            "How many recent changes are used to estimate how fast tasks change. In the paper, W squared differences "
+            "are averaged, eq. (7); the default is 2. The recommended preset judges each rate of change by how well "
+            "it predicted the last W tasks as they arrived; the default is all tasks.",
             None,
             (1, 100),
             {"all": "all"},
@@ -122,20 +122,20 @@ SETTINGS: dict[str, Setting] = {
         Setting(
             "preset",
             "Preset",
-            "The source of every value that you do not give.",
+            "Sets every value that you do not choose yourself.",
             DEFAULT,
             words={name: PRESET_DESCRIPTIONS[name] for name in PRESETS},
         ),
         Setting(
             "features",
             "Representation",
-            "Features that are made of an instance.",
+            "How an instance is turned into features.",
             words={kind: FEATURE_TITLES[kind] for kind in FEATURE_KINDS},
         ),
         Setting(
             "frequencies",
             "Frequencies N",
-            "Random frequencies, each with a cosine and a sine; Blended takes twice as many for pixels.",
+            "Number of random frequencies, each with a cosine and a sine. Blended uses twice as many for pixels.",
             FeatureSpec.frequencies,
             FREQUENCIES,
         ),
@@ -150,7 +150,8 @@ SETTINGS: dict[str, Setting] = {
         Setting(
             "repetitions",
             "Repetitions",
-            "How often samples are split and drawn anew. Means, bands and standard errors are taken over repetitions.",
+            "How often samples are split and drawn again. Means, bands and standard errors are taken over these "
+            "repetitions.",
             10,
             (1, 200),
         ),
@@ -164,15 +165,15 @@ SETTINGS: dict[str, Setting] = {
         Setting(
             "lambda0",
             "lambda₀",
-            "Size of the uncertainty set: lambda = lambda₀ · √s, see confidence. The paper uses 1; 0 trusts the mean "
-            "vectors fully. For log loss: factor of the penalty.",
+            "Size of the uncertainty set: lambda = lambda₀ · √s (see confidence). The paper uses 1, and 0 trusts the "
+            "mean vectors completely. For log loss, it multiplies the penalty.",
             limits=(0, 100),
             real=True,
         ),
         Setting(
             "instances",
             "Instances X of the worst case",
-            "The maximum in problem (3) runs over these instances; single-task rules always use their own.",
+            "The maximum in problem (3) is over these instances. Single-task rules always use their own.",
             words={
                 "own": "the task's own samples (paper)",
                 "reach": "samples of the last b + 1 tasks",
@@ -184,8 +185,8 @@ SETTINGS: dict[str, Setting] = {
             "solver",
             "Solver of the worst case",
             "**Subgradient**: the paper's accelerated scheme, stopped after K iterations. **Exact**: the optimum of "
-            "problem (3), to a certified gap; slower, and without the effect of early stopping. Where the uncertainty "
-            "set is empty, |mu| is bounded by 1.",
+            "problem (3), to a certified gap; slower, and without the effect of early stopping. If the uncertainty set "
+            "is empty, |mu| is bounded by 1.",
             words={"subgradient": "Subgradient (paper)", "exact": "Exact (linear program)"},
         ),
         Setting(
@@ -221,7 +222,7 @@ SETTINGS: dict[str, Setting] = {
         Setting(
             "rate",
             "Rate of change",
-            "Tracking rate only: the only rate of change d² / σ² per task, in place of four side by side (None).",
+            "For tracking rate only: a single rate of change d² / σ² per task, instead of four side by side (None).",
             limits=(0, 100),
             real=True,
             optional=True,
@@ -229,7 +230,7 @@ SETTINGS: dict[str, Setting] = {
         Setting(
             "change",
             "Backward change",
-            "Tracking component only: which squared differences the backward change averages.",
+            "For tracking component only: the squared differences that the backward change averages.",
             words={"released": "those of the authors' code", "printed": "the W closest ones, eq. (7) as printed"},
         ),
     )
@@ -250,7 +251,7 @@ def documented(thing: T) -> T:
 
 @dataclass(frozen=True)
 class IMRCSettings:
-    """Everything that decides what the learner computes; by default as in the paper.
+    """Everything that determines what the learner computes.
 
     We measured what each choice of a preset is worth, see `tests/benchmarks/README.md`, "Choices".
 

@@ -1,4 +1,4 @@
-"""Sequences of tasks: built in, synthetic with known truth, the paper's by name, and anyone's own table.
+"""Sequences of tasks: built in, synthetic with known truth, the paper's datasets by name, and your own tables.
 
 Files are looked for in this order: built in, the folder ``$IMRC_DATA``, the user's cache. Nothing is downloaded unless
 `download` is called.
@@ -85,7 +85,7 @@ def load(name: str, *, seed: int = 0, **options: Any) -> TaskSequence:  # noqa: 
     seed : int
         For sequences that are drawn or turned at random; others ignore it.
     **options
-        ``tasks=k`` (all sequences) and what the sequence's own function takes.
+        ``tasks=k`` (for all sequences), and options of the sequence's own function.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def load(name: str, *, seed: int = 0, **options: Any) -> TaskSequence:  # noqa: 
     NotAvailableError
         If its files are not on this computer; the message says how to get them.
     ChecksumError
-        If a file is damaged or is another one.
+        If a file is damaged or is a different file.
     TypeError
         For an option the sequence does not have.
 

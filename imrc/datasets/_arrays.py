@@ -25,7 +25,7 @@ def read_idx(data: bytes) -> NDArray[Any]:
     [7, 8, 9]
     """
     if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in _IDX_TYPES:
-        raise DataError("This is not an IDX file: its first four bytes do not name a type of numbers.")
+        raise DataError("This is not an IDX file: its first four bytes are not the code of a number type.")
     dimensions = data[3]
     start = 4 + 4 * dimensions
     if dimensions == 0 or len(data) < start:
@@ -50,8 +50,8 @@ def _npy_header(stream: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:  # noqa: 
 def _check_header(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], room: int) -> int:
     if dtype.hasobject:
         raise DataError(
-            f"Array {name!r} holds Python objects. They can run code when read, so they are refused: "
-            "save numbers or text."
+            f"Array {name!r} contains Python objects. They could run code when read, so they are "
+            f"refused. Save numbers or text instead."
         )
     size = math.prod(shape) * dtype.itemsize
     if size > room:

@@ -114,7 +114,7 @@ def by_hand(entry: CatalogueEntry, missing: tuple[RemoteFile, ...]) -> str:
                 "the documentation"
             )
         else:
-            lines.append(f"Put the file {place} in place; it cannot be downloaded ({entry.homepage})")
+            lines.append(f"Put the file at {place}. It cannot be downloaded ({entry.homepage})")
     return "; ".join(lines) + "."
 
 
@@ -150,7 +150,7 @@ class Status:
             return {"built in": "Built in.", "IMRC_DATA": "On this computer.", "cache": "Downloaded."}[self.where]
         if self.downloadable:
             return f"Not on this computer; download {size_in_words(self.size_bytes)}."
-        return "Not on this computer, and cannot be downloaded as it is needed here."
+        return "Not on this computer, and cannot be downloaded in the form that imrc needs."
 
 
 def size_in_words(size_bytes: int) -> str:

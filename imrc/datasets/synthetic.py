@@ -56,22 +56,22 @@ def _round(noise: Floats, j: Floats, change: float, generator: np.random.Generat
 MOTIONS: dict[str, Motion] = {
     "random_walk": Motion(
         "Drifting means (random walk)",
-        "Class means do a random walk: changes are independent and zero-mean, as the paper assumes.",
+        "Class means follow a random walk. Changes are independent and zero-mean, as the paper assumes.",
         _walk,
     ),
     "independent": Motion(
         "Independent tasks",
-        "Class means scatter independently around fixed ones: the order of the tasks does not matter.",
+        "Class means scatter independently around fixed values, so the order of the tasks does not matter.",
         lambda noise, j, change, generator: change * np.sqrt(2.0) * noise,
     ),
     "identical": Motion(
         "Identical tasks",
-        "All tasks share one distribution: everything can be pooled.",
+        "All tasks share one distribution, so everything can be pooled.",
         lambda noise, j, change, generator: np.zeros(noise.shape),
     ),
     "trend": Motion(
         "Trend",
-        "Class means move along a straight line: changes keep a direction.",
+        "Class means move along a straight line, always in the same direction.",
         lambda noise, j, change, generator: 0.5 * change * j * noise[0],
     ),
     "mean_reverting": Motion(
@@ -79,10 +79,10 @@ MOTIONS: dict[str, Motion] = {
         "Class means wander but are pulled back (autoregression with factor 0.6).",
         _pulled,
     ),
-    "periodic": Motion("Periodic", f"Class means go round with a period of {PERIOD} tasks.", _round),
+    "periodic": Motion("Periodic", f"Class means move in a circle with a period of {PERIOD} tasks.", _round),
     "abrupt": Motion(
         "One abrupt change",
-        "Class means jump once, half-way; before and after nothing changes.",
+        "Class means jump once, half-way through. Nothing changes before or after.",
         lambda noise, j, change, generator: np.where(j >= len(j) // 2, 5.0 * change * noise[0], 0.0),
     ),
 }
@@ -117,7 +117,8 @@ def gaussian_tasks(
         Standard deviation of one change of the class means, per feature, in units of the standard deviation inside a
         class. 0 to 10.
     separation : float
-        Distance of each class mean from the centre of all, times two: with two classes their distance. 0 to 20.
+        Twice the distance of each class mean from the centre of all means; with two classes, this is their distance. 0
+        to 20.
     seed : int
         Seed of everything drawn.
 

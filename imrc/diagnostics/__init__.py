@@ -1,7 +1,7 @@
 """Is the sequence evolving? Partial autocorrelation, variogram, tests of change and order, and a verdict.
 
 Tasks evolve if the changes between consecutive distributions are independent and zero-mean. `assess` collects the
-evidence and words a verdict; `partial_autocorrelation` and `variogram` compute one piece of evidence each.
+evidence and reaches a verdict; `partial_autocorrelation` and `variogram` compute one piece of evidence each.
 """
 
 from imrc.diagnostics.assessment import Assessment, assess

@@ -108,14 +108,14 @@ class Assessment:
         Raises
         ------
         ValueError
-            If nothing could be estimated, or `n` is given although only means are known.
+            If nothing could be estimated, or if `n` is given although only means are known.
         """
         if self.change is None:
             raise InputError("Too few tasks or components to estimate the size of the change.")
         factor = 1.0
         if n is not None:
             if self.n is None:
-                raise ValueError("The number of samples behind the given means is not known; leave n out.")
+                raise ValueError("The number of samples behind the given means is unknown, so leave n out.")
             factor = check_real("n", n, 0.0, low_open=True) / self.n
         return self.change.ratio * factor, self.change.low * factor, self.change.high * factor
 
@@ -167,22 +167,22 @@ def assess(
     permutations: int | None = None,
     seed: int = 0,
 ) -> Assessment:
-    """Judge whether tasks evolve: changes between consecutive tasks independent and zero-mean.
+    """Judge whether tasks evolve, that is, whether changes between consecutive tasks are independent and zero-mean.
 
     Parameters
     ----------
     data : TaskSequence or array-like of shape (k, m)
-        The tasks, all samples of which are used, or sample averages of their mean vectors.
+        The tasks (all their samples are used), or sample averages of their mean vectors.
     mse : array-like, broadcastable to (k, m)
         Mean squared errors of given averages; required with averages, not allowed with a sequence.
     features : None, str, FeatureSpec, object with ``transform(X)``, or function X (n, d) -> (n, D)
-        Representation of the instances of a sequence; by default that of `imrc.evaluate` and of the command. None:
-        standardised inputs, one scale for all tasks. The verdict can depend on it.
+        Representation of the instances of a sequence; the default is that of the command. None: standardised inputs,
+        with one scale for all tasks. The verdict can depend on it.
     representation : str or None
         Name of the representation for the result.
     permutations : int or None
-        Random orders compared, 99 to 9999. None: 999 (499 above 1000 tasks). Up to 7 tasks all orders are
-        used.
+        Number of random orders to compare, 99 to 9999. None: 999 (499 above 1000 tasks). With up to 7 tasks,
+        all orders are used.
     seed : int
         Seed of everything drawn.
 
@@ -206,14 +206,14 @@ def assess(
     reading: Reading | None = None
     if isinstance(data, TaskSequence):
         if mse is not None:
-            raise ValueError("mse is for given means only; a sequence provides its own.")
+            raise ValueError("Give mse only with means; a sequence provides its own.")
         transform, told = samples.resolve_transform(features, data, seed)
         keep = evidence.WORK_LIMIT / evidence.SHUFFLES
         reading = samples.read_sequence(data, transform, streams[0], keep)
         moments, name, labels = reading.moments, data.name, data.labels
     else:
         if mse is None:
-            means = "Given means need mse, their mean squared errors (s = sigma^2 / n). "
+            means = "If you give means, also give mse, their mean squared errors (s = sigma^2 / n). "
             what = means if isinstance(data, np.ndarray) else "imrc.diagnostics.assess needs a TaskSequence. "
             raise InputTypeError(what + how_to_make_tasks(data))
         moments, told, name = samples.given_moments(data, mse), "given means", "given means"

@@ -335,11 +335,11 @@ def _among_permuted(p: Floats, samples: Samples, tested: NDArray[np.bool_], seed
 def what_changed(sequence: TaskSequence, *, level: float = 0.05, seed: int = 0) -> Changed:
     """Rank what changed between tasks: shares of classes, columns in all classes, columns in one class.
 
-    Every row of the table is a hypothesis of its own, tested on all samples with the variance within tasks, heavy tails
-    taken into account. Of columns, these p-values are compared with those of all columns where samples of each class
-    change places between tasks at random; q-values are those of Benjamini and Hochberg over all rows. Two classes have
-    one share and one concept change per column, since the other is its mirror image. Rows must be independent: `note`
-    says where they are not.
+    Every row of the table is a separate hypothesis, tested on all samples against the variance within tasks, with
+    allowance for heavy tails. For columns, these p-values are compared with those of all columns after samples of each
+    class have been exchanged between tasks at random. q-values are those of Benjamini and Hochberg over all rows. With
+    two classes there is one share and one concept change per column, because the other is its mirror image. Rows must
+    be independent; `note` tells you if they are not.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> Parti
     means = check_matrix("means", means)
     k = len(means)
     if k < 2:
-        raise InputError(f"Partial autocorrelation needs at least 2 tasks; got {k}.")
+        raise InputError(f"Partial autocorrelation needs at least 2 tasks, but there is {k}.")
     nlags = max(1, min(20, k // 2 - 1)) if nlags is None else check_int("nlags", nlags, 1, k - 1)
     x = _centred_components(means)
     if x.shape[1] == 0:
@@ -156,7 +156,7 @@ def variogram(means: ArrayLike, mse: ArrayLike, max_lag: int | None = None) -> V
     max_lag = max_lag if max_lag is None else check_int("max_lag", max_lag, 1, k - 1)
     reduced = reduce_moments(moments)
     if reduced.m == 0:
-        raise InputError("mse is 0 in every component: there is no noise to measure distances in.")
+        raise InputError("mse is 0 in every component, so there is no noise to measure distances by.")
     return variogram_of(reduced, max_lag)
 
 

@@ -10,13 +10,13 @@ from imrc.diagnostics.words import Verdict
 
 SIMULATED: dict[ChangeKind, tuple[str, str, str]] = {
     "no_change": ("identical", "identical", "identical"),
-    "iid": ("iid", "in no order", "in no order"),
+    "iid": ("iid", "independent", "independent of their order"),
     "evolving": ("walk", "random walk", "a random walk"),
-    "mean_reverting": ("ar_0.6", "pulled back", "pulled back all the time"),
-    "trend": ("straight_trend", "trend", "moving along a line"),
+    "mean_reverting": ("ar_0.6", "mean-reverting", "returning towards a mean"),
+    "trend": ("straight_trend", "trend", "moving along a straight line"),
     "jump": ("jump", "one jump", "two halves with a jump between them"),
-    "periodic": ("period_5", "rhythm", "repeating in a rhythm"),
-    "recurring": ("two_come_and_go", "two in turn", "two kinds in turn"),
+    "periodic": ("period_5", "periodic", "periodic"),
+    "recurring": ("two_come_and_go", "alternating", "alternating between two kinds"),
 }
 """Kinds of change a verdict can name: the scenario of the study, a short name and a phrase."""
 TWO = "two names"
@@ -57,18 +57,19 @@ def power_sentences(table: pd.DataFrame, verdict: Verdict) -> list[str]:
     asked: ChangeKind = verdict.name if verdict.name in SIMULATED and said != TWO else "evolving"
     own, others = rows.loc[asked], rows.drop(index=said, errors="ignore")
     lines = [
-        f"Were tasks really {SIMULATED[asked][2]}, the diagnosis would say so in {_share(own['named'], own['runs'])}."
+        f"If the tasks really were {SIMULATED[asked][2]}, the diagnosis would recognise it in "
+        f"{_share(own['named'], own['runs'])} sequences."
     ]
     mistake = others.loc[others[said].idxmax()]
     lines.append(
-        f"The likeliest mistake: the same is said of {_share(mistake[said], mistake['runs'])} sequences that are "
-        f"really {SIMULATED[mistake.name][2]}."
+        f"The most likely mistake: it gives the same verdict for {_share(mistake[said], mistake['runs'])} sequences "
+        f"that are really {SIMULATED[mistake.name][2]}."
         if mistake[said] > 0
-        else "The same was said of no simulated sequence of another kind."
+        else "It gave this verdict for no simulated sequence of any other kind."
     )
     lines.append(
-        f"Simulated once: {rows['runs'].min()} sequences or more of each kind, {rows['k'].iloc[0]} tasks of 10 or 100 "
-        "samples, steps between tasks about as large as the noise of one average. Where tasks lie further apart, kinds "
-        "are recognised more often."
+        f"These rates come from at least {rows['runs'].min()} simulated sequences of each kind, with "
+        f"{rows['k'].iloc[0]} tasks of 10 or 100 samples and steps about as large as the noise of one average. If "
+        f"tasks are further apart, kinds are recognised more often."
     )
     return lines

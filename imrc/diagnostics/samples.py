@@ -112,8 +112,8 @@ class RowNotes:
         if not self.are_dependent:
             return ""
         return (
-            f"Rows that follow each other within a task are alike (correlation {self.correlation:.2f}): they tell "
-            "less than as many independent samples would, so changes look more certain than they are."
+            f"Successive rows within a task are correlated ({self.correlation:.2f}). They carry less information "
+            f"than as many independent samples would, so changes look more certain than they are."
         )
 
     def notes(self, *, is_change_seen: bool) -> tuple[str, ...]:
@@ -122,8 +122,8 @@ class RowNotes:
             return (self.dependence,)
         if not is_change_seen and self.p_spread < _LEAST_P:
             return (
-                "Averages do not change, but the spread around them does. Such a change is invisible here, and to a "
-                "rule of these features; random Fourier features can show it.",
+                "Averages do not change, but the spread around them does. Neither this diagnosis nor a rule with "
+                "these features can see such a change; random Fourier features can.",
             )
         return ()
 

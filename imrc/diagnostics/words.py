@@ -46,15 +46,19 @@ VERDICTS: dict[VerdictName, Term] = {
     ),
     "differ": Term(
         "tasks differ; too few to say whether the order matters",
-        "tasks differ, but are too few to judge their order",
+        "tasks differ, but there are too few to judge their order",
     ),
-    "recurring": Term("recurring", "some tasks come back", "tasks come back"),
-    "iid": Term("i.i.d.-like: the order does not matter", "tasks differ in no order", "the order does not matter"),
+    "recurring": Term("recurring", "some tasks recur", "tasks recur"),
+    "iid": Term(
+        "i.i.d.-like: the order does not matter",
+        "tasks differ, but in no particular order",
+        "the order does not matter",
+    ),
     "evolving": Term("evolving", "tasks change step by step"),
-    "mean_reverting": Term("mean-reverting", "tasks change and are pulled back"),
-    "trend": Term("trend", "tasks move along a course"),
+    "mean_reverting": Term("mean-reverting", "tasks change, but return towards a mean"),
+    "trend": Term("trend", "tasks follow a trend"),
     "jump": Term("jump", "tasks change abruptly"),
-    "periodic": Term("periodic", "tasks repeat in a rhythm"),
+    "periodic": Term("periodic", "tasks repeat periodically"),
 }
 
 CHANGES: dict[ChangePattern | None, str] = {
@@ -96,7 +100,7 @@ class Verdict:
         """The verdict for anybody, without its term."""
         first = VERDICTS[self.name].finding
         if self.name == "trend" and self.changes == "direction":
-            first = "changes keep one direction"
+            first = "changes keep going in one direction"
         elif self.name == "trend" and self.changes == "same_way":
             first = "changes keep their direction for a while"
         if self.second is not None:
@@ -117,14 +121,16 @@ class Verdict:
 
 def not_judged(verdict: Verdict) -> Verdict:
     """Return what can be said where rows depend on each other: what the verdict would be if they did not."""
-    sentence = f"Every test assumes independent rows. Of such rows the verdict would be “{verdict.title}”."
+    sentence = (
+        f"Every test assumes independent rows. If the rows were independent, the verdict would be “{verdict.title}”."
+    )
     return Verdict("dependent", None, VERDICTS["dependent"].title, sentence, ())
 
 
 def _shape(name: VerdictName, fit: ModelFit, k: int) -> str:
     """Describe the distances between tasks under the best model of a kind; single changes are described elsewhere."""
     if name == "evolving":
-        return "neighbours are alike and distance grows with lag"
+        return "neighbours are alike, and distance grows with lag"
     if name == "mean_reverting":
         half = math.log(0.5) / math.log(fit.parameters["phi"])
         return f"neighbours are alike, but the tasks are pulled back (half-life about {half:.1f} tasks)"
@@ -146,7 +152,10 @@ def _states_text(fit: ModelFit, k: int) -> str:
     for state, first, after in zip(fit.states, edges[:-1], edges[1:], strict=True):
         stretches.setdefault(state, []).append(f"{first + 1}" if after == first + 1 else f"{first + 1} to {after}")
     most = max(stretches.values(), key=len)
-    return f"tasks {listed(most, 4)} are alike, those between them are not; {len(stretches)} kinds of task in all"
+    return (
+        f"tasks {listed(most, 4)} are alike, and those between them are not; there are {len(stretches)} kinds of "
+        "task in all"
+    )
 
 
 def _named_sentence(
@@ -158,10 +167,10 @@ def _named_sentence(
     if name == "evolving" and second is None:
         if changes in _MISSED:
             return f"{capital(shape)}, but the changes {CHANGES[changes]}: {_MISSED[changes]}."
-        return "Supported: neighbours are alike, distance grows with lag, changes look independent and zero-mean."
+        return "Supported: neighbours are alike, distance grows with lag, and changes look independent and zero-mean."
     sentence = f"{capital(shape)}."
     if second is not None:
-        sentence = f"The models cannot be told apart. As {VERDICTS[name].title}: {shape}. "
+        sentence = f"The data do not distinguish two models. As {VERDICTS[name].title}: {shape}. "
         sentence += f"As {VERDICTS[second].title}: {_shape(second, best[second], k)}."
     if changes in _MISSED:
         sentence += f" The changes {CHANGES[changes]}: {_MISSED[changes]}."
@@ -179,7 +188,7 @@ def _pairs_text(pairs: tuple[tuple[int, int], ...]) -> str:
 
 def _limit_text(change: ChangeEstimate, n: float | None) -> str:
     if math.isinf(change.high):
-        return "The data put no upper limit on the change per step."
+        return "The data give no upper limit on the change per step."
     average = "one given average" if n is None else f"an average over all samples (about {n:.0f} per task)"
     return (
         f"The change per step is at most {change.high:.2g} times the noise of {average} (95 % limit from the "
@@ -199,7 +208,7 @@ def word_verdict(name: VerdictName, second: VerdictName | None, found: Assessmen
         sentence = "No change is detectable, but a large one cannot be ruled out. "
         sentence += _limit_text(change, found.n) if change else "No component varies."
     elif name == "differ":
-        sentence = f"The tasks are not all alike, but {k} tasks are too few to judge their order."
+        sentence = f"The tasks differ, but {k} tasks are too few to judge their order."
     elif name == "recurring" and pairs and k < RECURRING_BELOW:
         sentence = f"Tasks {_pairs_text(pairs)} are alike, while the tasks between them are not."
     elif name == "iid":
@@ -207,7 +216,7 @@ def word_verdict(name: VerdictName, second: VerdictName | None, found: Assessmen
         if found.returns_share >= RECURRING_SHARE and k <= _SHORT_BELOW:
             notes.append(f"Some tasks recur: {_pairs_text(pairs)}.")
         if k < _SHORT_BELOW:
-            notes.append(f"With fewer than {_SHORT_BELOW} tasks a slow change can go unnoticed.")
+            notes.append(f"With fewer than {_SHORT_BELOW} tasks, a slow change can go unnoticed.")
     else:
         # Between pieces that are alike the changes are few, and not what matters.
         changes = found.innovations.pattern if found.innovations is not None and name != "recurring" else None
@@ -244,7 +253,7 @@ def questions(result: Assessment, n: float) -> list[Question]:
     The last two are about changes, which are only judged where the order of the tasks matters.
     """
     asked = []
-    for text, p in (("Are the tasks different?", result.p_same), ("Does their order matter?", result.p_order)):
+    for text, p in (("Do the tasks differ?", result.p_same), ("Does their order matter?", result.p_order)):
         answer = "Not testable" if p is None else "Yes" if p <= LEVEL else "No"
         asked.append(Question(text, answer, p_text(p), "" if p is None else f"p = {decimal(LEVEL, 2)}"))
     if result.change is not None:
@@ -255,9 +264,9 @@ def questions(result: Assessment, n: float) -> list[Question]:
     tests, why = result.innovations, "the order does not matter"
     if tests is not None:
         drift = "Yes" if tests.z_mean > MEAN_LIMIT else "No"
-        linked = "No" if not tests.is_flagged else "Yes, they go on" if tests.largest > 0 else "Yes, they turn back"
+        linked = "No" if not tests.is_flagged else "Yes, they persist" if tests.largest > 0 else "Yes, they reverse"
         for text, answer, z, limit in (
-            ("Do changes keep one direction?", drift, tests.z_mean, f"z = {MEAN_LIMIT:g}"),
+            ("Do changes keep going in one direction?", drift, tests.z_mean, f"z = {MEAN_LIMIT:g}"),
             ("Do changes depend on earlier ones?", linked, tests.largest, f"z = ± {FLAG_LIMIT:g}"),
         ):
             found = Question(text, answer, f"z = {z:.1f}".replace("-", "−"), limit)
@@ -270,7 +279,7 @@ def questions(result: Assessment, n: float) -> list[Question]:
 def setting_sentence(result: Assessment) -> str:
     """State what a verdict is based on: representation, samples, components."""
     samples = "given means" if result.n is None else f"all samples (about {number(result.n)} per task)"
-    dropped = f", {result.dropped} constant ones left out" if result.dropped else ""
+    dropped = f", {result.dropped} constant ones left out," if result.dropped else ""
     return (
         f"Judged on {samples}, {result.k} tasks, representation: {result.representation}; "
         f"{result.m} components{dropped}, worth about {number(result.m_eff)} independent ones. "
@@ -283,9 +292,12 @@ def meaning_sentence(result: Assessment, n: float) -> str:
     ratio, low, high = result.ratio_at(n)
     verdict = result.verdict
     if verdict.name == "dependent":
-        return "The size of the change and the gain of forward and backward learning cannot be predicted from these."
+        return (
+            "Neither the size of the change nor the gain of forward and backward learning can be predicted from "
+            "such rows."
+        )
     if verdict.name == "too_few":
-        return "Without more tasks or samples the gain of forward and backward learning cannot be predicted."
+        return "Without more tasks or samples, the gain of forward and backward learning cannot be predicted."
     if high < 0.3:
         gain = "a large gain"
     elif high < 1:
@@ -308,8 +320,8 @@ def report(result: Assessment, n: float) -> str:
     lines = [f"{result.name}: {result.verdict.title}", result.verdict.sentence, *result.verdict.notes]
     lines += [setting_sentence(result), ""]
     if result.verdict.name == "dependent":
-        lines.append("All that follows holds for independent rows only.")
-    lines.append(f"tasks different?      {p_text(result.p_same)} ({result.same_method}), Q = {result.q:.3g}")
+        lines.append("Everything below holds for independent rows only.")
+    lines.append(f"tasks differ?         {p_text(result.p_same)} ({result.same_method}), Q = {result.q:.3g}")
     lines.append(f"order matters?        {p_text(result.p_order)}")
     if result.change is not None:
         at = None if result.n is None else n
@@ -330,21 +342,23 @@ def report(result: Assessment, n: float) -> str:
 def changed_sentence(result: Changed) -> str:
     """State which kinds of change were found, in how many columns, and which makes up most of the change."""
     if result.note:
-        return "Not judged: rows follow each other, and the table below holds for independent rows only."
+        return "Not judged, because rows follow each other. The table below holds for independent rows only."
     tests, found = result.table["kind"].value_counts(), result.found
     if not any(found.values()):
         return (
-            f"Nothing moves by more than noise: of {len(result.table):,} comparisons of classes and columns none is "
+            f"Nothing moves by more than noise. Of {len(result.table):,} comparisons of classes and columns, none is "
             f"clear at a false-discovery rate of {100 * result.level:g} %."
         )
     share = result.table.groupby("kind")["share"].sum()
     concept = result.table[(result.table["kind"] == "concept") & result.table["found"]]["column_index"].nunique()
     columns = int(tests.get("input", 0))
-    names: dict[Shift, str] = {"input": f"{found['input']:,} of {columns:,} columns move in all classes alike"}
+    names: dict[Shift, str] = {
+        "input": f"{found['input']:,} of {columns:,} columns move in the same way in all classes"
+    }
     if "concept" in tests:
-        names["concept"] = f"{concept:,} of {columns:,} move in one class against the others"
+        names["concept"] = f"{concept:,} of {columns:,} move in one class relative to the others"
     if "label" in tests:
-        names["label"] = "the shares of the classes " + ("move" if found["label"] else "stay")
+        names["label"] = "the shares of the classes " + ("change" if found["label"] else "stay the same")
     parts = [
         f"{text} ({SHIFTS[kind]}" + (f", {share[kind]:.0f} % of the change)" if found[kind] else ")")
         for kind, text in names.items()

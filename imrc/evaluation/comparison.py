@@ -52,8 +52,8 @@ IMRC_RULES = {
 
 
 UNTUNED = (
-    "The methods compared run with published default hyper-parameters, of their authors or of the nearest public code; "
-    "they were not tuned to these data."
+    "The compared methods use published default hyper-parameters, from their authors or from the closest public code. "
+    "They were not tuned for these data."
 )
 """Caveat shown wherever methods are compared."""
 
@@ -97,7 +97,7 @@ def run_methods(
         def show(step: StepResult, title: str = title) -> None:
             seconds = step.time_s * step.total
             if announce is not None and step.number == 1 and seconds > LONG_S:
-                announce(f"{title} takes about {max(1, round(seconds / 60))} min, {step.total} times its first task.")
+                announce(f"{title} will take about {max(1, round(seconds / 60))} min, judging by its first task.")
             if progress is not None:
                 progress(title, step.number, step.total)
 
@@ -220,7 +220,7 @@ def _errors_by_method(scores: pd.DataFrame, kind: ScoreKind) -> pd.DataFrame:
     known = methods_with(scores, kind)
     if not known:
         raise ValueError(
-            f"No method has the error {kind!r}: there is one task, or an earlier version kept the results."
+            f"No method has the error {kind!r}. Either there is only one task, or an earlier version saved the results."
         )
     errors = scores.assign(error=score_column(scores, kind))
     errors = errors[errors["method"].isin(known)]

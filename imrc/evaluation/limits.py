@@ -31,8 +31,8 @@ class RunLimits:
                 raise ValueError
         except ValueError:
             raise InputError(
-                f"The limit {text!r} is not understood. Give gigabytes and minutes with a comma between them, such as "
-                "2,60: runs that need more than 2 GB or 60 minutes are refused."
+                f"The limit {text!r} is not understood. Give gigabytes and minutes, separated by a comma. With 2,60, "
+                "runs that need more than 2 GB or 60 minutes are refused."
             ) from None
         return cls(gigabytes * 1e9 / 8, minutes * 60.0)
 

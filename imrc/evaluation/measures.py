@@ -59,14 +59,14 @@ class Measure:
     note: str = ""
 
 
-_RARE = "Look at it rather than at the error where a class has less than 20 % of the samples."
+_RARE = "Prefer it to the error if a class has less than 20 % of the samples."
 MEASURES: dict[MeasureName, Measure] = {
     "average_accuracy": Measure("Average accuracy", "mean over j of R[T, j]", _GEM),
     "backward_transfer": Measure(
         "Backward transfer",
         "mean over j < T of R[T, j] - R[j, j]",
         _GEM,
-        "Rules that are not learnt again, single task and forward, have 0.",
+        "It is 0 for rules that are never revised (alone, forward).",
     ),
     "forward_transfer": Measure(
         "Forward transfer",
@@ -80,13 +80,14 @@ MEASURES: dict[MeasureName, Measure] = {
         "Forgetting",
         "mean over j < T of the largest R[i, j] with i < T, minus R[T, j]",
         _RWALK,
-        "Steps i from j on; negative where the last step is the best one.",
+        "Over steps i from j on. Negative if the last step is the best one.",
     ),
     "balanced_error": Measure(
         "Balanced error, last step",
         "mean over the classes of the share of their test samples that is given another one",
         _BRODERSEN,
-        f"This and the next two: over the test samples of all tasks at the last step, for the rules of IMRC. {_RARE}",
+        f"This measure and the next two use the test samples of all tasks at the last step, for the rules of IMRC. "
+        f"{_RARE}",
     ),
     "log_loss": Measure(
         "Log loss",
@@ -96,9 +97,10 @@ MEASURES: dict[MeasureName, Measure] = {
     ),
     "calibration": Measure(
         "Calibration error",
-        f"mean over {BINS} bins of |mean probability of the answer - share of right answers|, weighted by samples",
+        f"mean over {BINS} bins of |mean probability of the answer - share of correct predictions|, weighted by "
+        "samples",
         _NAEINI,
-        "0: perfectly calibrated. Even a well calibrated rule scores above 0, most of all on few samples.",
+        "0 means perfectly calibrated. Even a well calibrated rule scores above 0, especially on few samples.",
     ),
 }
 """The measures, in the order in which tables show them."""
@@ -266,12 +268,12 @@ def error_matrix(
         _, i, j = np.argwhere(missing)[0]
         raise DataError(
             f"R[{i + 1}, {j + 1}], task {j + 1} after task {i + 1} was learnt, is missing. Rows are steps and columns "
-            "tasks; if it is the other way round, say so."
+            "are tasks. If yours are the other way round, transpose the matrix."
         )
     known = R[np.isfinite(R)]
     if known.max() > 1.0:
         R = R / 100.0
-        notes.append("Values above 1: read as percent.")
+        notes.append("Some values are above 1, so all are read as percentages.")
     if known.min() < 0.0 or known.max() > 100.0:
         raise DataError(f"Values lie between 0 and 1, or 0 and 100 percent; here {known.min():g} to {known.max():g}.")
     errors = 1.0 - R if holds == "accuracy" else R

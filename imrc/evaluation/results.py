@@ -62,26 +62,26 @@ class RunResult(Columns):
     test_samples : ndarray of shape (tasks,)
         Test samples per task.
     error_tables, risk_tables, ess_tables : dict of str to LagTable
-        Per rule ("single", "forward", "forward_backward"); `errors`, `risks`, `ess` give them unfolded. Compared
-        methods have errors only, under their names.
+        Per rule ("single", "forward", "forward_backward"); `errors`, `risks`, `ess` return them unfolded. Compared
+        methods have only errors, under their names.
     majority : LagTable
         Errors of the majority class, as a reference.
     time_s : ndarray of shape (tasks,)
         Seconds per step, all repetitions together.
     before, before_risk, before_ess : dict of str to ndarray of shape (repetitions, tasks)
-        Error, minimax risk and effective samples on each task of the state before it was learnt, see `Columns`.
-        Keys of the first are the compared methods, "majority", "imrc" and "single", of the others the last two.
-        Results kept by earlier versions lack some.
+        Error, minimax risk and effective samples on each task just before it was learnt, see `Columns`. The first
+        has the keys "majority", "imrc", "single" and the compared methods; the others have only "imrc" and
+        "single". Some are missing in results saved by earlier versions.
     method_time_s, state_sizes, choices : dict of str to ndarray of shape (repetitions, tasks)
-        Per method seconds and numbers kept, and what past data decided, see `Columns`.
+        Per method, seconds and numbers kept, and what past data decided, see `Columns`.
     miss_tables : dict of str to LagTable
-        Per rule: test samples of the rare class given another one. Empty where no class is rare.
+        Per rule, test samples of the rare class that were misclassified. Empty if no class is rare.
     rare_counts : LagTable or None
         Test samples of the rare class per task.
     rare_class : str
-        Its name; empty where no class is rare, see `imrc.evaluation.splits.rare_class`.
+        Its name; empty if no class is rare, see `imrc.evaluation.splits.rare_class`.
     reliability, by_class : dict of str to ndarray, first axis repetitions
-        Per rule of IMRC: sums over the test samples of all tasks at the last step, see `Columns`.
+        Per rule of IMRC, sums over the test samples of all tasks at the last step, see `Columns`.
     """
 
     settings: RunSettings
@@ -169,9 +169,9 @@ class RunResult(Columns):
         """Return the same run, judged as another scenario; ValueError if one is "multi_task" or it has no `before`."""
         settings = replace(self.settings, scenario=scenario)
         if settings.computed != self.settings.computed:
-            raise ValueError(f"{scenario!r} needs a run of its own: this one was {self.settings.scenario!r}.")
+            raise ValueError(f"{scenario!r} needs its own run. This one was {self.settings.scenario!r}.")
         if scenario == "next_task" and not self.has_before:
-            raise ValueError("This result was kept by a version that did not test before learning: run it again.")
+            raise ValueError("This result was saved by a version that did not test before learning. Run it again.")
         return replace(self, settings=settings)
 
     def part(self, settings: RunSettings) -> RunResult:
@@ -362,11 +362,11 @@ class RunResult(Columns):
     def difference(self, rule: str, reference: str = "single", kind: HeadlineKind | None = None) -> Difference:
         """Return the paired difference of two rules' headline errors (negative: `rule` is better), with its interval.
 
-        This is the one rule for "more than noise": two-sided 95 % paired t interval over repetitions. The main rule of
-        the scenario (forward and backward learning, by default) against single-task learning is the planned
-        comparison and stands alone; the other rules and methods of the run are corrected by Holm's method, see
-        `imrc.evaluation.significance.paired_differences`. With one repetition there is no interval and nothing is
-        clear.
+        This is the only rule for "more than noise": a two-sided 95 % paired t interval over repetitions. The main rule
+        of the scenario (forward and backward learning, by default) against single-task learning is the planned
+        comparison and is not corrected. The other rules and methods of the run are corrected by Holm's method, see
+        `imrc.evaluation.significance.paired_differences`. With one repetition, there is no interval, and no difference
+        is clear.
         """
         check_choice("rule", rule, self.rules)
         if rule == reference:
@@ -379,8 +379,8 @@ class RunResult(Columns):
         """Return a tidy table: one row per rule, repetition, task and lag.
 
         Columns: rule, repetition (from 1), task (from 1), label, step (from 1, the step at which the value was
-        learnt), lag, error, risk, ess, test_samples, weight. After the last lag listed a value stays as it is, and
-        counts in the average at all later steps: the errors of a rule and repetition times their weights add up to
+        learnt), lag, error, risk, ess, test_samples, weight. After the last lag listed, a value stays the same and
+        is averaged at all later steps. For each rule and repetition, the errors times their weights add up to
         `per_repetition`.
         """
         import pandas as pd
@@ -408,21 +408,21 @@ class RunResult(Columns):
         return pd.concat(frames, ignore_index=True)
 
     def predictions(self, sequence: TaskSequence, repetition: int = 0) -> pd.DataFrame:
-        """Return what rules and methods answer for each test row of one repetition, from 0, which is run again for it.
+        """Return what rules and methods predict for the test rows of one repetition (from 0), which is run again.
 
         Columns: task (from 1), label (its name), row (of the task, from 0), rule, class, true, and ``p(name)``, the
-        probability of each class, which compared methods do not give (NaN). Each rule of the scenario, and each method,
-        with what it knows at the end, or, where the next task is judged, before the task is learnt. A result does not
-        hold the tasks: ValueError if these are others.
+        probability of each class (NaN for compared methods, which give none). Rules and methods are those at the end of
+        the run or, if the next task is judged, those before the task is learnt. A result does not store the tasks;
+        ValueError if these are different ones.
         """
         from imrc.evaluation.predictions import predictions
 
         return predictions(self, sequence, repetition)
 
     def to_latex(self) -> str:
-        """Return the errors of rules and methods as a table in LaTeX: mean ± standard error, caption with settings.
+        """Return a LaTeX table of errors, mean ± standard error, with the settings in its caption.
 
-        Bold: the lowest error, and those whose difference to it is not clear.
+        Bold marks the lowest error and those that are not clearly different from it.
         """
         from imrc.evaluation.latex import caption, latex_table
 
@@ -466,7 +466,7 @@ class RunResult(Columns):
         Raises
         ------
         ValueError
-            If the file is not one of these, or of a newer format.
+            If the file is not such a file, or has a newer format.
         """
         return cls._read(path, str(path))
 
@@ -488,8 +488,8 @@ class RunResult(Columns):
             raise ValueError(f"{shown} is not a result saved by imrc: {error}") from error
         if header.get("format") in (1, 2) and header["settings"]["preset"] != "paper":
             raise ValueError(
-                f"{shown} was saved by imrc 1, whose recommended learner was another one. Open it with that version or "
-                "run its settings again."
+                f"{shown} was saved by imrc 1, which had a different recommended learner. Open it with that version, "
+                "or run its settings again."
             )
         if header.get("format") not in (1, 2, _FORMAT):
             raise ValueError(f"{shown} has format {header.get('format')}; this version reads formats 1 to {_FORMAT}.")
@@ -510,11 +510,13 @@ def join_repetitions(results: Sequence[RunResult], settings: RunSettings) -> Run
     Seconds per step are added up. ValueError: other sequences or methods, or another number of repetitions.
     """
     if not results or sum(len(part.majority.values) for part in results) != settings.repetitions:
-        raise ValueError(f"The results do not hold the {settings.repetitions} repetitions of the settings.")
+        raise ValueError(
+            f"The results do not contain the {settings.repetitions} repetitions that the settings ask for."
+        )
     first = results[0]
     for part in results:
         if part.fingerprint != first.fingerprint or list(part.error_tables) != list(first.error_tables):
-            raise ValueError("Repetitions of different sequences or methods cannot be put together.")
+            raise ValueError("Repetitions of different sequences or methods cannot be combined.")
     parts = [arrays_of(part) for part in results]
     # Repetitions kept by earlier versions lack some.
     there = [key for key in parts[0] if all(key in part for part in parts)]

@@ -247,9 +247,9 @@ def iter_run(
 ) -> Iterator[StepResult]:
     """Yield the result of each step of a run, one task at a time.
 
-    Repetitions advance together in threads (the solver releases the interpreter's lock), so stopping after any step
-    leaves complete results up to there. Closing the iterator frees the threads. Linear algebra uses one thread while a
-    step is computed, so the numbers are the same to the last bit whatever the number of cores.
+    All repetitions advance together in threads (the solver releases the interpreter's lock), so if you stop after
+    any step, the results up to there are complete. Closing the iterator frees the threads. Linear algebra uses one
+    thread while a step is computed, so the numbers are the same to the last bit for any number of cores.
 
     Parameters
     ----------
@@ -258,16 +258,16 @@ def iter_run(
     settings : RunSettings
         What to run.
     only : sequence of int or None
-        Which repetitions to run, from 0; None: all of the settings. A repetition's numbers do not depend on which
-        others run.
+        Which repetitions to run, from 0; None: all. The numbers of a repetition do not depend on which others
+        run.
     threads : int or None
-        Threads used at most; None: one per core this process may use. The numbers do not depend on it.
+        Maximum number of threads; None: one per core that this process may use. It does not affect the numbers.
     tick : callable or None
-        Called without arguments in the caller's thread several times a second while a step is being computed. What it
-        raises ends the run: repetitions not yet begun are dropped, those under way are waited for.
+        Called without arguments in the caller's thread several times a second while a step is being computed. If it
+        raises, the run ends: repetitions that have not begun are dropped, and the call waits for those under way.
     places : sequence of int or None
-        Of each task, the place (from 0) whose draws it gets: tasks of another sequence in another order, or some of
-        them, are then learnt from and tested on the same rows as there. None: its own.
+        For each task, the position (from 0) whose draws it gets. Tasks of another sequence in another order, or some
+        of them, are then trained and tested on the same rows as there. None: each task's own position.
 
     Raises
     ------
@@ -285,7 +285,7 @@ def iter_run(
     sequence = settings.fit_to(sequence)
     chosen = list(range(settings.repetitions)) if only is None else [check_int("only", r, 0) for r in only]
     if not chosen:
-        raise ValueError("only is empty: name at least one repetition.")
+        raise ValueError("only is empty. Name at least one repetition.")
     drawn = list(range(len(sequence))) if places is None else [check_int("places", one, 0) for one in places]
     if len(drawn) != len(sequence):
         raise ValueError(f"places has {len(drawn)} entries for {len(sequence)} tasks.")
@@ -346,7 +346,7 @@ def evaluate(
     scenario: ScenarioName = "continual",
     **overrides: Any,  # noqa: ANN401 - values are checked by IMRCSettings
 ) -> RunResult:
-    """Return errors, risks and effective sample sizes of learning a sequence task by task.
+    """Return errors, risks and effective sample sizes from learning a sequence task by task.
 
     Parameters
     ----------
@@ -361,14 +361,14 @@ def evaluate(
     {repetitions, seed}
     methods : sequence of str or tuple
         What to run: "imrc" and names of `imrc.baselines.registry`, with a profile after a colon if it is not the
-        default one; and your own as ``("my forest", RandomForestClassifier())``, any scikit-learn classifier, learnt
-        anew at every task from all samples so far, or with "recent" or "single" as a third entry from those of the last
-        b + 1 tasks or of the newest one, see `imrc.baselines.OwnMethod`. Its errors are under "own:my forest". All see
-        the same draws and the same features.
+        default one; and your own as ``("my forest", RandomForestClassifier())``. It can be any scikit-learn classifier
+        and is refitted at every task on all samples so far, or, with "recent" or "single" as a third entry, on the last
+        b + 1 tasks or the newest one, see `imrc.baselines.OwnMethod`. Its errors are stored under "own:my forest".
+        All methods get the same draws and features.
     scenario : {"continual", "multi_task", "adaptation", "next_task"}
-        What is learnt from what, and which errors are averaged: all tasks so far; all tasks at once (b has no effect);
-        the newest task only; the next task, before it has any labels. See `imrc.evaluation.scenarios`. All but
-        "multi_task" are the same run, see `RunResult.seen_as`.
+        Which tasks are learnt from, and which errors are averaged: those on all tasks so far; on all tasks at once (b
+        has no effect); on the newest task only; on the next task, before it has any labels. See
+        `imrc.evaluation.scenarios`. All except "multi_task" come from the same run, see `RunResult.seen_as`.
     **overrides
         Values that replace the preset's, explained at `imrc.IMRCSettings`: `lambda0`, `instances`, `solver`,
         `max_iter`, `tracking`, `confidence`, `loss`, `rate`, `change`. None: the preset's.

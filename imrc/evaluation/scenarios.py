@@ -58,23 +58,23 @@ SCENARIOS: dict[ScenarioName, Scenario] = {
     "continual": Scenario(
         "All tasks so far",
         "continual learning",
-        "Tasks come one by one; each new one is learnt from those before it, the last b are learnt again, and every "
-        "task seen so far is tested.",
+        "Tasks arrive one by one. Each new task is learnt with the help of earlier ones, the last b are revised, and "
+        "every task seen so far is tested.",
         "average",
         ("single", "forward", "forward_backward"),
     ),
     "multi_task": Scenario(
         "All tasks at once",
         "multi-task learning",
-        "All tasks are there from the start; each is learnt with the help of all others, and every task is tested.",
+        "All tasks are there from the start. Each is learnt with the help of all others, and every task is tested.",
         "end",
         ("single", "forward_backward"),
     ),
     "adaptation": Scenario(
         "The newest task",
         "domain adaptation, many sources",
-        "Only the newest task matters; it is learnt from its own samples and the tasks before it, and it alone is "
-        "tested.",
+        "Only the newest task matters. It is learnt from its own samples and the tasks before it, and only this "
+        "task is tested.",
         "newest",
         ("single", "forward"),
     ),

@@ -28,7 +28,7 @@ def _checked_methods(methods: Iterable[Method]) -> tuple[str, ...]:
     made = [OwnMethod(name) if name.startswith(PREFIX) and type(name) is str else name for name in made]
     names = tuple(dict.fromkeys(made))
     if not names:
-        raise InputError("methods is empty: name at least one, for example 'imrc'.")
+        raise InputError("methods is empty. Name at least one, for example 'imrc'.")
     if len({name for name in made if isinstance(name, OwnMethod)}) < sum(isinstance(one, OwnMethod) for one in made):
         raise InputError("Own classifiers need different names.")
     for name in names:
@@ -58,16 +58,16 @@ class RunSettings:
     k : int or None
         First k tasks; None: all.
     features : FeatureSpec
-        Representation of the instances, or its kind. None: the preset's, see `own_features`, which it becomes.
+        Representation of the instances, or its kind. None: replaced by that of the preset, see `own_features`.
     methods : tuple of str
-        What to run; "imrc" gives the rules "single", "forward" and "forward_backward". Others are names of
-        `imrc.baselines.registry`, with a profile after a colon if not the default one ("mer:argparse"), and pairs of a
-        name and a scikit-learn classifier, which become `imrc.baselines.OwnMethod`.
+        What to run. "imrc" gives the rules "single", "forward" and "forward_backward". Other entries are
+        names from `imrc.baselines.registry`, with a profile after a colon if it is not the default one
+        ("mer:argparse"), or pairs of a name and a scikit-learn classifier, which become `imrc.baselines.OwnMethod`.
     overrides : mapping
-        Values that replace the preset's: any attribute of `IMRCSettings` but b, W and preset, see there.
+        Values that replace those of the preset: any attribute of `IMRCSettings` except b, W and preset.
     scenario : {"continual", "multi_task", "adaptation", "next_task"}
-        What is learnt from what and which errors are averaged, see `imrc.evaluation.scenarios`. Only "multi_task"
-        changes what is computed; b has no effect there.
+        Which tasks are learnt from and which errors are averaged, see `imrc.evaluation.scenarios`. Only "multi_task"
+        changes what is computed, and b has no effect there.
     """
 
     n: int = SETTINGS["n"].default
@@ -151,7 +151,7 @@ class RunSettings:
     def fit_to(self, sequence: TaskSequence) -> TaskSequence:
         """Return the first k tasks; ValueError if there are fewer, or one has too few samples for n."""
         if self.k is not None and self.k > len(sequence):
-            raise InputError(f"k = {self.k} tasks asked for, but {sequence.name} has {len(sequence)}.")
+            raise InputError(f"k = {self.k} tasks were asked for, but {sequence.name} has {len(sequence)}.")
         shortened = sequence if self.k is None else sequence.head(self.k)
         limit = largest_n(shortened)
         smallest = int(shortened.sizes.argmin())
@@ -162,7 +162,7 @@ class RunSettings:
             )
         if self.n > limit:
             raise InputError(
-                f"n = {self.n} training samples per task asked for, but task {shortened.labels[smallest]!r} "
+                f"n = {self.n} training samples per task were asked for, but task {shortened.labels[smallest]!r} "
                 f"(number {smallest + 1}) leaves {limit} after its test samples are set aside. "
                 f"Choose n <= {limit}."
             )

@@ -106,4 +106,4 @@ def weights_sentence(table: pd.DataFrame, task: int) -> str:
     said = f"{100 * weight[task]:.0f} % of its weight on its own samples"
     for share, of in ((weight[:task].sum(), "the tasks before it"), (weight[task + 1 :].sum(), "the tasks after it")):
         said += f", {100 * share:.0f} % on {of}" if share >= 0.005 else ""
-    return f"The rule of task {task + 1} has {said}."
+    return f"The rule for task {task + 1} has {said}."

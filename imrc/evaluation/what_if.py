@@ -125,22 +125,22 @@ def blocks_sentence(table: pd.DataFrame, present: int) -> str:
     # Other blocks are other tasks: nothing is paired, so both errors count.
     far = np.hypot(main["half"], main.loc[best, "half"])
     as_good = [int(size) for size in main.index if main.loc[size, "value"] - main.loc[best, "value"] <= far[size]]
-    error = f"error {decimal(main.loc[best, 'value'])} forward and backward"
+    error = f"lowest error, forward and backward: {decimal(main.loc[best, 'value'])}"
     if len(main) > 1 and len(as_good) == len(main):
-        said = f"**The block size makes no clear difference** ({error} with {best:,} rows)."
+        said = f"**The block size makes no clear difference** ({error}, with {best:,} rows)."
     elif present in as_good and len(as_good) > 1:
-        now = f"error {decimal(main.loc[present, 'value'])} forward and backward"
-        least = "" if best == present else f"; the lowest, {decimal(main.loc[best, 'value'])}, with {best:,}"
+        now = f"error, forward and backward: {decimal(main.loc[present, 'value'])}"
+        least = "" if best == present else f"; the lowest is {decimal(main.loc[best, 'value'])}, with {best:,} rows"
         said = f"**Blocks of {present:,} rows are fine: no other size is clearly better** ({now}{least})."
     elif best == present:
         said = f"**Blocks of {present:,} rows are best** ({error})."
     else:
-        said = f"**Blocks of {best:,} rows have the fewest errors** ({error})."
+        said = f"**Blocks of {best:,} rows have the lowest error** ({error})."
     verdicts = {title: [f"{size:,}" for size in part.index] for title, part in main.groupby("title", sort=False)}
     if len(verdicts) == 1:
-        return f"{said} The verdict is the same for all sizes: *{next(iter(verdicts))}*."
+        return f"{said} The verdict is the same for all block sizes: *{next(iter(verdicts))}*."
     parts = [f"*{title}* with {listed(sizes)} rows" for title, sizes in verdicts.items()]
-    return f"{said} The verdict depends on it: {listed(parts)}."
+    return f"{said} The verdict depends on the block size: {listed(parts)}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +176,7 @@ def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick | None
     """Learn the tasks in random order, another in each repetition, on the same rows: intervals hold both chances."""
     settings, k = _plain(settings), len(sequence)
     if k < 3:
-        raise InputError("With fewer than 3 tasks there is no other order to speak of.")
+        raise InputError("A random order needs at least 3 tasks.")
     repetitions = settings.repetitions
     before = _final_errors(sequence, settings, range(k), tick, 0.0)
     after = {rule: np.empty_like(errors) for rule, errors in before.items()}
@@ -193,7 +193,7 @@ def without(sequence: TaskSequence, settings: RunSettings, task: int, *, tick: T
     """Learn all tasks but one (from 0) on the same rows as with it; the result is of those that stay."""
     settings, k = _plain(settings), len(sequence)
     if k < 3:
-        raise InputError("With fewer than 3 tasks none can be left out.")
+        raise InputError("Leaving a task out needs at least 3 tasks.")
     task = check_int("task", task, 0, k - 1)
     stay = np.delete(np.arange(k), task)
     before = _final_errors(sequence, settings, range(k), tick, 0.0)
@@ -219,16 +219,16 @@ def shuffled_sentence(found: Otherwise) -> str:
     """State whether the order of the tasks carries something, in Markdown."""
     head = _head(
         found,
-        "**One repetition cannot tell whether the order matters.**",
-        "**The order carries nothing that errors show:** in random order they are the same but for noise.",
-        "**The order carries something:** in random order there are more errors.",
-        "**In random order there are fewer errors:** neighbours in time are not the best teachers here.",
+        "**One repetition cannot show whether the order matters.**",
+        "**The order makes no measurable difference:** in random order, errors are the same up to noise.",
+        "**The order matters:** in random order there are more errors.",
+        "**In random order there are fewer errors:** tasks that are close in time are not the most helpful ones here.",
     )
     before, after = found.gains("forward_backward")
     return (
-        f"{head} {RULES['forward_backward']}: {_rise(found.difference('forward_backward'))}; it makes "
-        f"{100 * before.mean:.1f} fewer in 100 than a single task in the order of arrival, and {100 * after.mean:.1f} "
-        "fewer in random order."
+        f"{head} {RULES['forward_backward']}: {_rise(found.difference('forward_backward'))}; compared "
+        f"with learning each task alone, it makes {100 * before.mean:.1f} fewer in 100 in the order of arrival, and "
+        f"{100 * after.mean:.1f} fewer in random order."
     )
 
 
@@ -236,10 +236,10 @@ def without_sentence(found: Otherwise, task: int) -> str:
     """State whether the other tasks miss one that was left out, in Markdown."""
     head = _head(
         found,
-        f"**One repetition cannot tell whether task {task + 1} is missed.**",
-        f"**The others do without task {task + 1}:** their errors are the same but for noise.",
-        f"**Task {task + 1} helps the others:** without it they make more errors.",
-        f"**Task {task + 1} harms the others:** without it they make fewer errors.",
+        f"**One repetition cannot show whether task {task + 1} helps.**",
+        f"**The other tasks do not need task {task + 1}:** without it, their errors are the same up to noise.",
+        f"**Task {task + 1} helps the others:** without it, they have more errors.",
+        f"**Task {task + 1} harms the others:** without it, they have fewer errors.",
     )
     rise = _rise(found.difference("forward_backward"))
-    return f"{head} {RULES['forward_backward']}: {rise} on average over the tasks that stay."
+    return f"{head} {RULES['forward_backward']}: {rise} on average over the remaining tasks."

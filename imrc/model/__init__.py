@@ -1,4 +1,4 @@
-"""The rule to use from now on: learnt from all rows of the tasks so far, it answers raw rows of the next file."""
+"""The rule to use from now on, learnt from all rows so far, which predicts from raw rows of the next file."""
 
 from __future__ import annotations
 

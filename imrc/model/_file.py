@@ -117,12 +117,12 @@ def load(path: str | Path | BinaryIO) -> Model:
     Returns
     -------
     Model
-        It predicts, and learns the next task, as the one that was saved, to the last bit on the same kind of computer.
+        It predicts and learns exactly like the saved one, to the last bit on the same kind of computer.
 
     Raises
     ------
     InputError
-        If the file is damaged, no model, or from another major version of imrc.
+        If the file is damaged, is not a model, or comes from another major version of imrc.
     OSError
         If it cannot be opened.
     """
@@ -133,15 +133,15 @@ def load(path: str | Path | BinaryIO) -> Model:
         major, ours = (str(one).split(".")[0] for one in (told["version"], imrc.__version__))
         if (major, told["layout"]) != (ours, LAYOUT):
             raise InputError(
-                f"{shown} was saved by imrc {told['version']}; this is imrc {imrc.__version__}, which keeps models in "
-                "another way. Open it with that version, or learn the model again."
+                f"{shown} was saved by imrc {told['version']}; this is imrc {imrc.__version__}, which uses another "
+                "format. Open it with that version, or learn the model again."
             )
         model: Model = unpack(told["model"], arrays)
         _try(model)
     except InputError:
         raise
     except Exception as error:
-        raise InputError(f"{shown} is no model saved by imrc, or it is damaged. Learn the model again.") from error
+        raise InputError(f"{shown} is not a model saved by imrc, or it is damaged. Learn the model again.") from error
     return model
 
 

@@ -46,22 +46,23 @@ class ReadingWarning(UserWarning):
 
 @dataclass(eq=False, repr=False)
 class Model:
-    """One rule for each task and for the task to come, for raw rows by the names of their columns.
+    """One rule for each task and for the next one, which predicts from raw rows and matches columns by name.
 
-    `Report.fit` and the command ``imrc fit`` make it, by the strategy advised: *alone*, the rule of the newest task;
-    *pooled*, one rule for all tasks; *forward* and *forward and backward*, the rule of the task to come. It is the
-    learner of `imrc.evaluate` on all rows of each task, with the representation learnt from the first one.
+    `Report.fit` and the command ``imrc fit`` create it with the advised strategy: *alone* is the rule of the newest
+    task, *pooled* is one rule for all tasks, and *forward* and *forward and backward* give the rule for the next
+    task. It is the learner of `imrc.evaluate`, trained on all rows of each task, with the representation learnt from
+    the first task.
 
-    Rows are read as the first file was: words it had, dates and gaps mean the same, a word it did not have counts as
-    other, and columns that nothing is learnt from, the label too, may be there or not. What had to be decided is in
-    `notes`, and given as a warning. An array of numbers is taken as tasks hold them (``task.X``): days for dates, and
-    for words their places in the list of words. To be updated, a model remembers the newest rows: those of six tasks,
-    or of as many as hold 2,000 rows (b + 1 tasks if these are more).
+    Rows are read like the first file. Words, dates and gaps mean the same; a word that the first file did not have is
+    treated as *other*; columns that are not learnt from, including the label, are optional. Decisions about the rows
+    are kept in `notes` and raise a warning. An array of numbers is read like ``task.X``: days for dates, and positions
+    in the list of words for words. To allow updates, a model remembers its newest rows: those of six tasks, or of
+    more tasks up to 2,000 rows (b + 1 tasks if that is more).
 
     Attributes
     ----------
     strategy : {"single", "pooled", "forward", "forward_backward"}
-        What it was learnt by; "single" is each task alone.
+        The strategy it was learnt with; "single" is each task alone.
     classes : ndarray of shape (n_classes,)
         Labels in sorted order.
     recipe : Recipe
@@ -71,9 +72,9 @@ class Model:
     rows : list of int
         How many rows each task had.
     n_measured : int or None
-        Samples per task with which the strategy was measured, where it was.
+        Samples per task at which the strategy was measured, if it was.
     notes : tuple of str
-        What had to be decided when rows were last read.
+        Decisions made when rows were last read.
     """
 
     strategy: str
@@ -98,7 +99,7 @@ class Model:
 
     @property
     def label(self) -> str:
-        """Name of the column that it predicts; empty where it was learnt from arrays."""
+        """Name of the column that it predicts; empty if it was learnt from arrays."""
         return str(self.recipe.label["name"])
 
     @property
@@ -124,10 +125,10 @@ class Model:
         Parameters
         ----------
         rows : DataFrame, path, bytes, open binary file, Table, or array-like of shape (n_rows, n_columns)
-            Rows with the columns of the first file: in any order where they have names.
+            Rows with the columns of the first file, in any order if the columns have names.
         task : "next", str or int
-            Whose rule: that of the task to come, of a task by its name, or by its number from 0, negative from the
-            newest. A model that is pooled has one rule for all.
+            Task whose rule to use: the next task, a task by its name, or a task by its number from 0 (negative
+            numbers count from the newest). A pooled model has one rule for all tasks.
 
         Returns
         -------
@@ -146,17 +147,18 @@ class Model:
         Parameters
         ----------
         rows, task : see `predict`
-            What to answer, and by whose rule.
+            The rows to predict, and the task whose rule to use.
         """
         return probabilities(*self._scores(self._understood(rows)[0], task))
 
     def predict_frame(self, rows: Rows, task: int | str = "next") -> pd.DataFrame:
-        """Return the rows given with the class predicted and the probability of each class beside them.
+        """Return the rows with the predicted class and the probability of each class in additional columns.
 
         Parameters
         ----------
         rows, task : see `predict`
-            Of a file, cells that are learnt from come back as they were understood, all others as they are written.
+            From a file, cells that are learnt from are returned as they were understood, and all others as they were
+            written.
         """
         import pandas as pd
 
@@ -175,21 +177,21 @@ class Model:
         return found
 
     def update(self, rows: Rows, labels: ArrayLike | None = None, *, name: str = "") -> Model:
-        """Learn the next task, now that its labels are there.
+        """Learn the next task, once its labels are available.
 
         Parameters
         ----------
         rows : DataFrame, path, bytes, open binary file, Table, or array-like of shape (n_rows, n_columns)
             All rows of the new task, as in `predict`.
         labels : array-like of shape (n_rows,), optional
-            Their classes. None: those in the column `label` of the rows.
+            Their classes. None: taken from the column `label` of the rows.
         name : str, optional
-            Name of the task; by default what the rows say, or its number.
+            Name of the task; by default the name found in the rows, or its number.
 
         Returns
         -------
         Model
-            The same, changed.
+            The same model, updated.
 
         Raises
         ------
@@ -197,10 +199,12 @@ class Model:
             If it was saved without its rows, a class is unknown or missing, or rows belong to several tasks.
         """
         if self._learner is None:
-            raise InputError("This model was saved without the rows that updates need (updatable=False).")
+            raise InputError("This model was saved without the rows that an update needs (updatable=False).")
         X, known, named = self._understood(rows)
         if len(named) > 1:
-            raise InputError(f"The rows belong to {len(named)} tasks ({listed(named, 3)}): update with one at a time.")
+            raise InputError(
+                f"The rows belong to {len(named)} tasks ({listed(named, 3)}). Update with one task at a time."
+            )
         codes = self._encoded(known if labels is None else labels, len(X))
         with single_thread():
             self._learn(X, codes, name or (named[0] if named else str(len(self.tasks) + 1)))
@@ -214,8 +218,8 @@ class Model:
         path : str, Path or open binary file
             Where to write; an existing file is replaced.
         updatable : bool
-            Whether the rows it remembers are kept, which `update` needs. They are some of the rows learnt from, turned
-            into features, with their labels: leave them out where nobody else may have them.
+            Whether to store the remembered rows, which `update` needs. They are some of the training rows, turned into
+            features, with their labels. Leave them out if you must not share them.
         """
         from imrc.model._file import write
 

@@ -166,7 +166,7 @@ def agreement(cells: pd.DataFrame) -> str:
     """Return in one sentence how many of the cells measured agree with print, IMRC's own and the others'."""
     both = cells[cells["gap"].notna()]
     if not len(both):
-        return "Nothing was measured here."
+        return "Nothing has been measured here."
     own, others = _own_and_others(both)
     parts = [
         f"{words}: **{_agreeing(part)} of {len(part)}** (median difference {decimal(part['gap'].abs().median())})"
@@ -174,8 +174,8 @@ def agreement(cells: pd.DataFrame) -> str:
         if len(part)
     ]
     return (
-        f"Within {decimal(TOLERANCE, 2)} of the printed value are, of {both['dataset'].nunique()} available datasets, "
-        f"{'; '.join(parts)}."
+        f"These cells are within {decimal(TOLERANCE, 2)} of the printed value, on {both['dataset'].nunique()} "
+        f"available datasets: {'; '.join(parts)}."
     )
 
 
@@ -222,7 +222,7 @@ def not_at_hand() -> str:
     )
     return (
         f"Unavailable: {fetched} can be fetched with the commands in the list of grey cells. {never} "
-        "cannot, because the paper uses features of a network that nobody published."
+        "cannot, because the paper uses network features that were never published."
     )
 
 
@@ -270,8 +270,8 @@ def weather_sentence() -> str:
     printed = decimal(printed_error_of("weather", 10, "W2"), 2)
     start = "Weather agrees" if all(agrees) else "Weather disagrees"
     return (
-        f"**{start}**: {printed} is printed for every W, b and n, and we measure {'; '.join(parts)}. The paper has "
-        "it in no other table; its tasks here are blocks of 300 days."
+        f"**{start}**: {printed} is printed for every W, b and n, and we measure {'; '.join(parts)}. Weather is in "
+        "no other table of the paper. Its tasks here are blocks of 300 days."
     )
 
 

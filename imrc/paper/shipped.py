@@ -32,7 +32,7 @@ def results_folder() -> Path:
     for folder in (here.with_name("results"), here.parents[2] / "data" / "results"):
         if (folder / "index.toml").is_file():
             return folder
-    raise FileNotFoundError("The results that come with imrc are missing; install imrc again.")
+    raise FileNotFoundError("The results that come with imrc are missing. Install imrc again.")
 
 
 @lru_cache(maxsize=1)

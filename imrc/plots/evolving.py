@@ -65,7 +65,7 @@ def pacf_panels(by_title: Mapping[str, PartialAutocorrelation]) -> go.Figure:
         traces.band(wide, spread, DATA, 0.15, name=name, panel=panel)
         if pacf.low is not None and pacf.high is not None:
             ends = [np.repeat(end, times) for end in (pacf.low, pacf.high)]
-            name = "95 % of the averages if order did not matter"
+            name = "95 % of the averages if the order did not matter"
             traces.band(wide, ends, COLOURS["single"], 0.45, name=name, panel=panel)
         look = {"width": 2.5, "few": math.inf, "marker": {"size": 8}, "said": "lag %{x}: %{y:.3f}"}
         traces.line(x, pacf.mean, "average over components", DATA, panel=panel, **look)

@@ -118,7 +118,7 @@ def error_heatmaps(
     first = next(iter(tables.values()))
     tasks = int(first["task"].max())
     by_lag = int(first["lag"].max()) < tasks - 1
-    column, text = ("lag", "lag: tasks learnt after it") if by_lag else ("step", "step (tasks learnt)")
+    column, text = ("lag", "lag: tasks learnt since then") if by_lag else ("step", "step (tasks learnt)")
     row_at, column_at = np.unique(first["task"]), np.unique(first[column])
     half = 0.5 * (int(row_at[1] - row_at[0]) if len(row_at) > 1 else 1)
     scale = DIFFERENCE if quantity == "difference" else SCALE
@@ -308,10 +308,10 @@ def run_choices(result: RunResult) -> go.Figure:
             traces.line(x, result.choices[name].mean(axis=0), title, colour, few=40)
     return panels(
         traces,
-        ["Share in the rules, by how well each predicted"],
+        ["Share in the rules, given by how well each predicted"],
         [axis("step (tasks learnt)", tickformat="d", nticks=8)],
         [axis(range=[-0.05, 1.05], tickvals=[0, 0.5, 1], ticktext=["0 %", "50 %", "100 %"])],
         gap=0.0,
-        title="How fast were tasks taken to change at each step?",
+        title="How fast did the method assume that tasks change?",
         height=340,
     )

@@ -66,8 +66,8 @@ def gains_chart(found: Otherwise) -> go.Figure:
         rows,
         axis("gain over a single task", **decimals([0.0, *(end for row in rows for end in row[1:4])], sign=True)),
         level=(0.0, "no gain"),
-        title="Does the order of the tasks carry the gain?",
-        subtitle="error of a single task less that of the rule; bars: 95 % intervals",
+        title="Does the gain depend on the order of the tasks?",
+        subtitle="error of learning alone minus that of the rule; bars: 95 % intervals",
         height=110 + 46 * len(rows),
     )
 
@@ -92,8 +92,8 @@ def without_chart(found: Otherwise, task: int, labels: Sequence[str]) -> go.Figu
         traces,
         axis("task", **task_ticks(labels, ticks=8), range=ends),
         axis("rise of the error", **shown),
-        title=f"Which tasks would miss task {task + 1}?",
-        subtitle="error without it less error with it, at the last step; bars: 95 % intervals",
+        title=f"Which tasks need task {task + 1}?",
+        subtitle="error without it minus error with it, at the last step; bars: 95 % intervals",
         height=400,
         hovermode="closest",
     )
@@ -177,7 +177,7 @@ def reliability_chart(table: pd.DataFrame) -> go.Figure:
     """Return accuracy against confidence, per rule, with the line on which probabilities can be taken at their word."""
     traces = Traces()
     traces.straight([0.0, 1.0], [0.0, 1.0], "perfectly calibrated", width=1, dash=None)
-    said = "%{x:.2f} sure, %{y:.2f} right<br>%{customdata:,} test samples"
+    said = "confidence %{x:.2f}, right %{y:.2f}<br>%{customdata:,} test samples"
     for rule, part in table.groupby("rule", sort=False):
         points = (part[column].to_numpy() for column in ("confidence", "accuracy", "half"))
         look = {"dash": DASHES[str(rule)], "few": math.inf, "customdata": part["samples"], "said": said, "box": ""}
@@ -185,9 +185,9 @@ def reliability_chart(table: pd.DataFrame) -> go.Figure:
     traces.band_key(table)
     return chart(
         traces,
-        axis("probability of the answer given", **decimals([*table["confidence"], 1.0])),
-        axis("share of right answers", **decimals(np.append(error_ends(table["accuracy"], table["half"]), 1.0))),
-        title="Can its probabilities be believed?",
+        axis("probability of the predicted class", **decimals([*table["confidence"], 1.0])),
+        axis("share of correct predictions", **decimals(np.append(error_ends(table["accuracy"], table["half"]), 1.0))),
+        title="Can you trust its probabilities?",
         subtitle="below the line: overconfident",
         height=380,
     )

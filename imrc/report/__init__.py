@@ -1,4 +1,4 @@
-"""What a sequence of tasks shows, in one object and one HTML file that opens without a network.
+"""Everything known about a sequence of tasks, in one object and one HTML file that opens offline.
 
 `Report` is where sentences and numbers are made; pages, commands and notebooks draw it.
 """

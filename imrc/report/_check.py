@@ -161,7 +161,7 @@ def check(
     progress: bool | Progress | None = None,
     **settings: Any,  # noqa: ANN401 - checked by RunSettings
 ) -> Report:
-    """Say whether tasks evolve, whether borrowing from the past pays, what to do, and how many labels that takes.
+    """Report whether tasks evolve, whether borrowing from the past pays, what to do, and how many labels that takes.
 
     Parameters
     ----------

@@ -75,32 +75,32 @@ def readable(text: str) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Report:
-    """What a sequence of tasks shows: whether it evolves, whether the past helps, what to do, and how sure that is.
+    """What we know about a sequence of tasks: whether it evolves, whether the past helps, and what to do.
 
-    `imrc.check` makes it. Everything that pages, commands, notebooks and the HTML file say is computed here, for one
-    scenario, one measure and one set of settings. `print` gives at most twelve lines; a notebook shows a table with a
-    chart.
+    Created by `imrc.check`. Everything that pages, commands, notebooks and the HTML file state is computed here, for
+    one scenario, one measure and one set of settings. `print` shows at most twelve lines, and a notebook shows a table
+    with a chart.
 
     Attributes
     ----------
     run : RunResult
         Errors of IMRC's rules.
     sequence : TaskSequence or None
-        The tasks; None: only what the run knows can be said.
+        The tasks. None: the report is limited to what the run knows.
     diagnosis : Assessment or None
         Evidence on how the tasks change.
     references : RunResult or None
         The most frequent class, and one rule for all tasks, on the draws of the run.
     curve : tuple of RunResult
-        Runs at several n, the run among them, for how many labels are worth how much; empty if not asked for.
+        Runs at several n, including the run itself, to tell what more labels are worth; empty unless requested.
     compared : mapping of str to RunResult
-        Compared methods by title on the same draws; the best is among the strategies.
+        Compared methods by title, on the same draws; the best one is among the strategies.
     name : str
-        What sentences call the tasks; empty: the name of the sequence.
+        Name of the tasks in sentences; empty: the name of the sequence.
     is_first_look : bool
         Whether only the first repetitions are done: means and charts, no advice yet.
     as_text : callable
-        Makes names from the data fit for sentences in Markdown.
+        Escapes names from the data for sentences in Markdown.
 
     Raises
     ------
@@ -163,7 +163,7 @@ class Report:
 
     @property
     def pays(self) -> bool | None:
-        """Whether following the change pays, so that a rule that does it is advised; None if there is no advice."""
+        """Whether following the change pays, so that a rule that follows it is advised; None if there is no advice."""
         if self.advice.verdict in ("nothing tested", "too few repetitions"):
             return None
         return self.advice.advised in BORROWING
@@ -198,7 +198,7 @@ class Report:
 
     @property
     def meaning(self) -> str:
-        """What the theorems promise at this size of the change, and on which condition; empty if it is unknown."""
+        """What the theorems promise at this rate of change, and on which condition; empty if the rate is unknown."""
         if self.diagnosis is None or self.diagnosis.change is None:
             return ""
         return words.meaning_sentence(self.diagnosis, self.n)
@@ -241,7 +241,7 @@ class Report:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """How many labels: what the plan promises, from where on nothing is gained, and what errors at other n say."""
+        """How many labels you need: what the plan promises, and what errors at other n show."""
         # Where the verdict says that the gain cannot be predicted, nothing is promised.
         unknown = self.verdict is None or self.verdict.name in ("dependent", "too_few")
         said = [] if self.plan is None or unknown else [promise_sentence(self.plan), more_sentence(self.plan)]
@@ -266,7 +266,7 @@ class Report:
         Returns
         -------
         Plan
-            `imrc.planning.way_sentence` puts each of its ``ways`` in words.
+            `imrc.planning.way_sentence` puts each of its ``ways`` into words.
 
         Raises
         ------
@@ -368,15 +368,15 @@ class Report:
         raise AssertionError(name)
 
     def save(self, path: str | Path, chart: str = "decision", **options: Any) -> Path:  # noqa: ANN401 - of `page_of`
-        """Write the report as one HTML file with all charts, which opens without a network, or one chart as a picture.
+        """Write the report to one HTML file with all charts, which opens offline, or one chart to a picture file.
 
         Parameters
         ----------
         path : str or Path
-            Where to write; an existing file is replaced. A name that ends with .pdf, .svg or .png takes the picture,
-            which needs the package kaleido and Chrome.
+            Where to write; an existing file is replaced. With a name that ends in .pdf, .svg or .png, a picture is
+            written, which needs the package kaleido and Chrome.
         chart : str
-            Which chart is the picture, see `plot`.
+            Which chart to write as a picture, see `plot`.
         **options
             `commands`: texts that repeat the run, by heading; `compared`: runs of methods for charts; `date`.
 
@@ -440,7 +440,7 @@ class Report:
     def to_latex(self) -> str:
         """Return the errors of the strategies as a table in LaTeX, caption with settings.
 
-        Bold: the lowest error, and those whose difference to it is not clear.
+        Bold marks the lowest error and those that are not clearly different from it.
 
         Returns
         -------
@@ -475,8 +475,8 @@ class Report:
         Parameters
         ----------
         strategy : {"alone", "pooled", "forward", "forward_backward"}, optional
-            What to learn by in place of the advice: alone is the rule of the newest task, pooled one rule for all, the
-            others give the rule of the task to come.
+            What to learn instead of the advised strategy. Alone is the rule of the newest task, pooled is one rule for
+            all tasks, and the others give the rule for the next task.
 
         Returns
         -------

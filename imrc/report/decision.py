@@ -32,9 +32,9 @@ class _Words(NamedTuple):
     action: str
 
 
-_REVISE = "Update the rule with each task, and revise the tasks before it."
+_REVISE = "Update the rule with each new task, and also revise the rules of earlier tasks."
 _FORWARD = _Words(
-    RULES["forward"], "learning forward", "Update the rule with each task; revising old tasks does not pay."
+    RULES["forward"], "learning forward", "Update the rule with each new task. Revising old tasks does not pay."
 )
 _WORDS = {
     "majority": _Words(STRATEGY_TITLES["majority"], "", ""),
@@ -51,7 +51,7 @@ _WORDS_IN: dict[str, dict[str, _Words]] = {
             "Learn all tasks together, and keep a rule for each.",
         )
     },
-    "adaptation": {"forward": _FORWARD._replace(action="Learn the newest task with what the tasks before it tell.")},
+    "adaptation": {"forward": _FORWARD._replace(action="Learn the newest task with the help of the tasks before it.")},
     "next_task": {
         "single": _Words(
             "The rule of the last task",
@@ -64,10 +64,10 @@ _WORDS_IN: dict[str, dict[str, _Words]] = {
 """Where a scenario calls for other words."""
 
 _SAME_LEARNER = (
-    "Learning each task alone, one rule for all tasks, and learning forward and backward are the same learner with the "
-    "same penalties; only what it takes from other tasks differs."
+    "Alone, pooled, and forward and backward use the same learner with the same penalties. They differ only in what "
+    "they borrow from other tasks."
 )
-_OTHER_LEARNER = "The pooled rule is that of the recommended learner, not of the one whose rules are beside it."
+_OTHER_LEARNER = "The pooled rule comes from the recommended learner, not from the learner of the other rules."
 
 ENOUGH = 5
 """Repetitions from which on there is advice."""
@@ -210,7 +210,7 @@ def decide(
     names from the data.
     """
     kind = result.scenario.kind
-    guessing = "always giving the most frequent answer" if usual is None else f"always answering “{as_text(usual)}”"
+    guessing = "always predicting the most frequent class" if usual is None else f"always predicting “{as_text(usual)}”"
     sources, words = _sources(result, references, compared or {})
     words["majority"] = words["majority"]._replace(doing=guessing)
     plain = {name: run.per_repetition(method, kind) for name, (run, method) in sources.items()}
@@ -226,13 +226,13 @@ def decide(
         for name, values in errors.items()
     )
     same = _SAME_LEARNER if result.loss == "log" else _OTHER_LEARNER
-    notes = [same if "pooled" in errors else "The pooled rule was not run beside it."]
+    notes = [same if "pooled" in errors else "This result has no pooled rule to compare with."]
     if rare:
         notes.append(_rare_note(as_text(rare), strategies, plain))
     elif result.rare_class:
         notes.append(
-            f"“{as_text(result.rare_class)}” is rare, and errors before learning are not counted class by class: a "
-            "model that never predicts it is rarely wrong here."
+            f"“{as_text(result.rare_class)}” is rare, but errors before learning are not known for each class. A "
+            "model that never predicts it would rarely be wrong here."
         )
     advice = advise(errors)
     finding, action = _said(advice, errors, words, rare, result)
@@ -248,9 +248,9 @@ def _rare_note(rare: str, strategies: tuple[Strategy, ...], plain: Mapping[str, 
     found = ", ".join(f"{one.title} {decimal(one.recall)}" for one in strategies if one.recall is not None)
     errors = ", ".join(f"{one.title} {decimal(float(plain[one.name].mean()))}" for one in strategies)
     return (
-        f"“{rare}” is rare, and a model that never predicts it is rarely wrong. The error shown is balanced: the mean "
-        f"of the error rates on “{rare}” and on all else, .500 for guessing. Share of “{rare}” found (recall): "
-        f"{found}. Plain errors: {errors}."
+        f"“{rare}” is rare, so a model that never predicts it is rarely wrong. The error shown is therefore balanced: "
+        f"the mean of the error rates on “{rare}” and on everything else (.500 for guessing). Share of “{rare}” found "
+        f"(recall): {found}. Plain errors: {errors}."
     )
 
 
@@ -276,7 +276,7 @@ def _sources(
     others = {shown: (run, name) for shown, run in compared.items() for name in run.error_tables}
     if others:
         best = min(others, key=lambda shown: float(others[shown][0].per_repetition(others[shown][1], kind).mean()))
-        look = "It is worth a look what that costs in time and memory: see *Against others*."
+        look = "Check on *Against others* what it costs in time and memory."
         found[best], words[best] = others[best], _Words(best, best, look)
     return found, words
 
@@ -287,7 +287,7 @@ def _said(
     """Return what was found, in Markdown, and what to do."""
     verdict, best, loss = advice.verdict, advice.best, advice.loss
     if verdict == "nothing tested":
-        found = "**there is no next task yet**: it takes two tasks to test one before it is learnt"
+        found = "**there is no next task yet**, because testing a task before it is learnt takes at least two tasks"
         return found, "Learn at least two tasks."
     mean = {name: decimal(float(values.mean())) for name, values in errors.items()}
     doing = f"{words[best].doing} makes {fewest('balanced error' if rare else 'error')}"
@@ -298,23 +298,23 @@ def _said(
     other = words[rival].doing
     if advice.advised is None:
         rule = min(float(values.mean()) for name, values in errors.items() if name != "majority")
-        wanted = f"a rule should beat {other} by {decimal(USEFUL, 2)}, with a 95 % interval above 0"
+        wanted = f"A useful rule beats {other} by at least {decimal(USEFUL, 2)}, with a 95 % interval above 0"
         # A wide interval says that repetitions are wanting; only a narrow one says something about the data.
-        more = " More repetitions may tell more." if loss is not None and loss.high >= USEFUL else ""
+        more = " More repetitions may settle it." if loss is not None and loss.high >= USEFUL else ""
         found = f"**no rule clearly beats {other}** ({mean[rival]}; the best rule {decimal(rule)})"
-        return found, f"Do not use any of these yet: {wanted}.{more}"
+        return found, f"Do not use any of these yet. {wanted}.{more}"
     action = words[advice.advised].action
     if action == _REVISE and (pays := steps_that_pay(result)):
-        action += f" That pays for {pays} of {result.settings.b} steps back."
+        action += f" Revising pays for {pays} of the {result.settings.b} steps back."
     if loss is None:
         worth = _worth(errors, best, words, rare, result.settings.scenario)
         return f"**{doing}** ({mean[best]}){worth}", action
     interval = f"{decimal(loss.mean)} (95 % interval {decimal(loss.low)} to {decimal(loss.high)})"
     if verdict == "simpler":
         found = f"**{other} is nearly as good as the best** ({mean[rival]}; {words[best].doing} {mean[best]})"
-        return found, f"{action} Against the best it loses {interval}: less than {decimal(MARGIN, 2)}."
-    found = f"**{doing} ({mean[best]}), but it is close**: {other} makes {mean[rival]}"
-    return found, f"{action} It is close: {other} loses {interval} and may be as good."
+        return found, f"{action} Its error is {interval} above the lowest, less than {decimal(MARGIN, 2)}."
+    found = f"**{doing} ({mean[best]}), but it is close**: {other} reaches {mean[rival]}"
+    return found, f"{action} It is close: {other} raises the error by {interval}, so it may be just as good."
 
 
 def _worth(

@@ -68,7 +68,7 @@ def admissible_kappa(stand_in: PlugIn, result: Assessment) -> AdmissibleKappa:
     """
     moments = result.moments
     if moments.n is None:
-        raise ValueError("kappa needs variances of samples; the diagnosis was made from given means.")
+        raise ValueError("kappa needs the variances of samples, but the diagnosis was made from given means.")
     variances = moments.s * moments.n[:, None]
     varying = variances > CONSTANT * variances.max()
     pooled = moments.pooled_variance()
@@ -115,7 +115,7 @@ def vacuous_sentence(stand_in: PlugIn, vacuous: ArrayLike, trivial: float, delta
     if room > 0:
         norm = float(stand_in.mu_norm[middle])
         size = samples_for_bound(room, m=stand_in.m, mu_norm=norm, delta=delta, M=stand_in.M, kappa=kappa)
-        text += f" For a typical task it needs an effective sample size of {huge(size)} to become informative."
+        text += f" For a typical task, an informative bound needs an effective sample size of {huge(size)}."
     return text
 
 
@@ -131,8 +131,8 @@ def order_sentence(verdict: Verdict) -> str:
         "open": "which the diagnosis neither supports nor contradicts",
     }[verdict.assumption]
     return (
-        f"More effective samples mean a smaller margin, provided that the tasks evolve as assumed, {seen}, and that "
-        "variances and changes are known; here they are estimated."
+        f"More effective samples mean a smaller margin if the tasks evolve as assumed, {seen}, and if variances and "
+        f"changes are known. Here they are estimated."
     )
 
 

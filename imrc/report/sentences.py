@@ -25,7 +25,10 @@ def interval_words(difference: Difference) -> str:
 
 def plain_errors_note(rare: str) -> str:
     """Say what errors of single tasks are where a run is judged by the balanced error; `rare` names the rare class."""
-    return f"Errors of single tasks are shares of all answers: one task has too few of “{rare}” for a balanced error."
+    return (
+        f"Errors of single tasks are plain error rates, because one task has too few samples of “{rare}” for a "
+        "balanced error."
+    )
 
 
 def _fair(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[Any], pd.Series[Any]]:
@@ -43,7 +46,7 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
     if not len(verdicts):
         return first
     if (verdicts == "untested").any():
-        return f"{first} With one repetition no difference can be tested."
+        return f"{first} With one repetition, no difference can be tested."
     counts = {
         "clearly better": int((verdicts == "better").sum()),
         "clearly worse": int((verdicts == "worse").sum()),
@@ -114,11 +117,13 @@ def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
 def significance_note(table: pd.DataFrame, repetitions: int) -> str:
     """Return how differences were tested and what the result covers."""
     if repetitions < 2:
-        return "One repetition: no test is possible. Choose at least 5 repetitions to compare methods."
+        return "With one repetition, no test is possible. Choose at least 5 repetitions to compare methods."
     note = (
-        f"Paired t intervals over {repetitions} repetitions, level .05. Forward and backward against single-task "
-        f"learning of one preset is the planned comparison; the others among the {len(table) - 1} are corrected by "
-        "Holm's method. Repetitions redraw samples of the same data, so this is about this dataset and n, not about "
-        "other data."
+        f"Differences are tested by paired t intervals over {repetitions} repetitions at the 5 % level. Forward "
+        "and backward against alone, with the same preset, is the planned comparison; the others of the "
+        f"{len(table) - 1} are corrected by Holm's method. Repetitions redraw samples from the same data, so the "
+        f"results hold for this dataset and n, not for other data."
     )
-    return note if repetitions >= 5 else f"{note} With {repetitions} repetitions only large differences can show."
+    return (
+        note if repetitions >= 5 else f"{note} With {repetitions} repetitions, only large differences can be detected."
+    )

@@ -24,7 +24,7 @@ _TURNS_BACK = 0.6
 """Neighbours are this much less alike than tasks two apart where every step undoes the one before."""
 _RARELY = 0.6
 """A rule that borrowed in fewer of its steps has judged by itself that neighbours mislead."""
-_ALONE = {"adaptation": "the newest task alone", "next_task": "the rule of the last task"}
+_ALONE = {"adaptation": "learning the newest task alone", "next_task": "the rule of the last task"}
 
 
 def measured_sentence(result: RunResult, title: str | None = None) -> str:
@@ -36,14 +36,14 @@ def measured_sentence(result: RunResult, title: str | None = None) -> str:
     headlines, gain = result.headline(), result.difference(main)
     single = headlines["single"]
     numbers = "" if title is not None else f" ({with_error(headlines[main])} against {with_error(single)})"
-    rule, alone = f"{RULES[main].lower()} learning", _ALONE.get(result.settings.scenario, "each task alone")
+    rule, alone = f"{RULES[main].lower()} learning", _ALONE.get(result.settings.scenario, "learning each task alone")
     start = f"On *{title}*, {rule}" if title is not None else capital(rule)
     if not np.isfinite(single.mean):
-        return f"{start} cannot be judged yet: it takes two tasks to test one before it is learnt."
+        return f"{start} cannot be judged yet, because testing a task before it is learnt takes at least two tasks."
     if not np.isfinite(gain.low):
-        return f"{start} and {alone} were compared in one repetition{numbers}: the difference may be chance."
+        return f"{start} was compared with {alone} in only one repetition{numbers}, so the difference may be chance."
     if not gain.clear:
-        return f"{start} makes no clear difference to {alone}{numbers}."
+        return f"{start} makes no clear difference compared with {alone}{numbers}."
     less = gain.mean < 0
     share = f"{100 * abs(gain.mean) / single.mean:.0f}\u00a0%" if single.mean > 0 else ""
     if measure == "error":
@@ -60,49 +60,50 @@ def reason_sentence(result: RunResult, diagnosis: Assessment | None = None) -> s
     curve = None if diagnosis is None else diagnosis.variogram
     if curve is not None and len(curve.gamma) > 1 and curve.gamma[1] < _TURNS_BACK * curve.gamma[0]:
         return (
-            "Tasks two apart are more alike than neighbours: what is right for one task is wrong for the next, as "
-            "where labels flip back and forth, so neighbours mislead. The theorems assume changes that do not depend "
+            "Tasks two apart are more alike than neighbours. What is right for one task is wrong for the next, as "
+            "when labels flip back and forth, so neighbours mislead. The theorems assume that changes do not depend "
             "on each other."
         )
     if worth.borrowing < _RARELY:
-        return f"Each task alone has a share of {100 * (1 - worth.borrowing):.0f} % in the rules themselves."
+        return f"In the rules themselves, learning each task alone has a share of {100 * (1 - worth.borrowing):.0f} %."
     if diagnosis is not None and diagnosis.verdict.assumption == "contradicted":
         return (
             f"The theorems assume independent changes around zero; the verdict here is *{diagnosis.verdict.title}*, "
             "for which they promise nothing."
         )
     return (
-        "Effective samples make the mean vectors surer. Errors need not follow: a few components, such as those that "
-        "flip with the labels, may change far more than the average that this number goes by, or the rule is already "
-        "about as good as its features allow."
+        "Effective samples make the mean vectors more precise, but errors need not follow. A few components, such as "
+        "those that flip with the labels, may change far more than the average behind this number, or the rule may "
+        "already be about as good as its features allow."
     )
 
 
 def accounts_sentence(result: RunResult) -> str:
     """State what W and the accounts of past predictions did: the mean share of each rate of change over the steps."""
     window, worth = result.settings.learner.W, effective_samples(result)
-    samples = f"a task counts as {worth.mean:,.1f} samples on average"
+    samples = f"on average, a task is worth {worth.mean:,.1f} samples"
     shares: dict[str, float] = {}
     for name, values in result.choices.items():
         if name.startswith("rate "):
-            kind = {"rate 0": "all tasks alike", "rate inf": "each task alone"}.get(name, "rates between them")
+            kind = {"rate 0": "all tasks alike", "rate inf": "each task alone"}.get(name, "rates in between")
             shares[kind] = shares.get(kind, 0.0) + float(values.mean())
     if not shares:
-        return f"With W = {window}, each change is taken from the {window} nearest squared differences: {samples}."
+        return f"With W = {window}, each change is estimated from the {window} nearest squared differences; {samples}."
     given = listed([f"{100 * share:.0f}\u00a0% {kind}" for kind, share in shares.items()])
-    arrivals = "all arrivals" if window == "all" else f"the last {window} arrivals"
-    return f"What predicted {arrivals} best (W = {window}) decides how much the past counts: {given}; {samples}."
+    arrivals = "all arriving tasks" if window == "all" else f"the last {window} tasks"
+    best = f"The rates that best predicted {arrivals} (W = {window})"
+    return f"{best} decide how much weight the past gets: {given}; {samples}."
 
 
 def worth_sentence(result: RunResult) -> str:
     """State what the theorems promise for the changes a run estimated, in Markdown."""
     worth = effective_samples(result)
     if worth.borrowing == 0:
-        return f"**Promised:** no more than each task's own {worth.own:g} samples."
+        return f"**The theorems promise** no more than each task's own {worth.own:g} samples."
     before = result.scenario.kind == "before"
     text = (
-        f"**Promised** by the theorems for the changes this run estimated: each task is worth {worth.mean:,.1f} "
-        f"samples {'before any of its labels' if before else f'instead of {worth.own:g}'}"
+        f"**The theorems promise**, for the changes estimated in this run, that each task is worth {worth.mean:,.1f} "
+        f"samples {'before it has any labels' if before else f'instead of {worth.own:g}'}"
     )
     interval = interval_text(worth)
     return f"{text} ({'95 % interval ' if ' to ' in interval else ''}{interval})."
@@ -115,34 +116,35 @@ def next_task_sentence(result: RunResult, ratio: tuple[float, float, float] | No
 
     >>> import imrc
     >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=4), n=5, repetitions=2)
-    >>> next_task_sentence(result, (0.5, 0.1, 1.0)).endswith("no past makes it worth more than σ² / d² = 10.0.")
+    >>> next_task_sentence(result, (0.5, 0.1, 1.0)).endswith("the past is never worth more than σ² / d² = 10.0.")
     True
     """
     if not result.has_before or result.n_tasks < 2 or result.settings.scenario in ("next_task", "multi_task"):
         return ""
     found = effective_samples(result.seen_as("next_task"))
-    text = f"**Before any of its labels**, a task is worth {found.mean:,.1f} samples in the run"
+    text = f"**Before it has any labels**, a task is worth {found.mean:,.1f} samples in this run"
     if ratio is None or ratio[0] <= 0:
         return f"{text}."
-    return f"{text}; by the measured change no past makes it worth more than σ² / d² = {found.own / ratio[0]:,.1f}."
+    most = f"{found.own / ratio[0]:,.1f}"
+    return f"{text}. At the measured rate of change, the past is never worth more than σ² / d² = {most}."
 
 
 def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: float, result: RunResult) -> str:
     """Compare Theorem 4 at the ratio measured on all samples (`full`: all succeeding tasks) with a run, and explain."""
     learner, n = result.settings.learner, result.settings.n
     estimate = (
-        f"the run has to find the rate of change while it learns, from the {n} samples drawn of each task so far"
+        f"the run has to estimate the rate of change as it learns, from the {n} samples drawn from each task so far"
         if learner.tracking == "rate"
-        else f"the run estimates variances and changes by equation (7) from {n} samples of each task, where noise "
-        "counts as change, and the component that changes most decides"
+        else f"the run estimates variances and changes by equation (7) from {n} samples of each task, so noise "
+        f"counts as change, and the component that changes most decides"
     )
-    off = ", and it borrows in part only" if run.borrowing < 1 and run.mean < theorem.mean else ""
+    off = ", and because it borrows only in part" if run.borrowing < 1 and run.mean < theorem.mean else ""
     reach = result.settings.reach(result.n_tasks)
-    limit = f" (without that limit Theorem 4 gives {full:,.1f})" if reach < result.n_tasks - 1 else ""
+    limit = f" (without that limit, Theorem 4 gives {full:,.1f})" if reach < result.n_tasks - 1 else ""
     return (
-        f"**Theorem 4** at the ratio measured on all samples gives {theorem.mean:,.1f} (interval {theorem.low:,.1f} to "
-        f"{theorem.high:,.1f}, from that of the ratio). Both are means over the tasks with at most {reach} "
-        f"step{'s' * (reach != 1)} back{limit}; they differ because {estimate}{off}."
+        f"**Theorem 4**, with the ratio measured on all samples, gives {theorem.mean:,.1f} ({theorem.low:,.1f} to "
+        f"{theorem.high:,.1f}, from the interval of the ratio). Both are means over the tasks, with at most "
+        f"{reach} step{'s' * (reach != 1)} back{limit}. They differ because {estimate}{off}."
     )
 
 
@@ -150,14 +152,14 @@ def borrowing_note(worth: EffectiveSamples) -> str:
     """State how large a part the past has; empty if it is used throughout.
 
     >>> borrowing_note(EffectiveSamples(12.0, 11.0, 13.0, 10.0, borrowing=0.25))
-    'On average over the steps, rules that borrow from other tasks have 25 % of the weight.'
+    'On average over the steps, rules that borrow from other tasks get 25 % of the weight.'
     """
     if worth.borrowing >= 1:
         return ""
     if worth.borrowing <= 0:
-        return "Borrowing was switched off in every step; tasks count with their own samples."
+        return "Borrowing was switched off in every step, so each task counts only its own samples."
     share = min(max(round(100 * worth.borrowing), 1), 99)  # never rounded to none or to all
-    return f"On average over the steps, rules that borrow from other tasks have {share} % of the weight."
+    return f"On average over the steps, rules that borrow from other tasks get {share} % of the weight."
 
 
 def theorem_4(n: float, ratio: tuple[float, float, float], k: int, b: int | None) -> EffectiveSamples:
@@ -180,9 +182,9 @@ def budget_sentence(table: pd.DataFrame, n: int) -> str:
     >>> import pandas as pd
     >>> made = {"rule": ["single"] * 2 + ["forward_backward"] * 2, "x": [10, 40] * 2, "value": [0.4, 0.3, 0.3, 0.2]}
     >>> budget_sentence(pd.DataFrame(made), 10)
-    'Error .300 needs **40 labels** a task alone, **10** with forward and backward learning.'
+    'An error of .300 takes **40 labels** per task alone, and **10** with forward and backward learning.'
     >>> budget_sentence(pd.DataFrame(made), 40)
-    'Error .200 needs **more than 40 labels** a task alone, **40** with forward and backward learning.'
+    'An error of .200 takes **more than 40 labels** per task alone, and **40** with forward and backward learning.'
     """
     main = str(table["rule"].iloc[-1])
     error = float(table.loc[(table["rule"] == main) & (table["x"] == n), "value"].iloc[0])
@@ -191,16 +193,14 @@ def budget_sentence(table: pd.DataFrame, n: int) -> str:
     if not math.isnan(alone) and alone <= table["x"].min() < n:
         labels += " or fewer"
     learning = f"{RULES[main].lower()} learning"
-    return f"Error {decimal(error)} needs **{labels} labels** a task alone, **{n}** with {learning}."
+    return f"An error of {decimal(error)} takes **{labels} labels** per task alone, and **{n}** with {learning}."
 
 
 _DRAWS = 400
 _LEVEL = (0.025, 0.975)
-RANGE = "On real streams errors showed .3 to 1.5 times as many samples as promised."
-"""Weather, electricity, hyperplane and 2CDT, forward as well as forward and backward, n = 10, at the last step.
-
-The promise counts how well mean vectors are known. On simulated walks these are worth what is promised, and errors show
-about 1.4 times as many (`tests/benchmarks/README.md`)."""
+RANGE = "On real streams, errors implied .3 to 1.5 times as many samples as promised."
+"""Measured on eleven real sequences at n = 10, at the last step
+(`tests/benchmarks/README.md`)."""
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ def realised_samples(runs: Sequence[RunResult], n: int) -> list[Realised]:
     """
     mine = next((run for run in runs if run.settings.n == n), None)
     if mine is None or len(runs) < 2:
-        raise InputError(f"Runs at several n are needed, n = {n} among them.")
+        raise InputError(f"Give runs at several n, including n = {n}.")
     grid = np.array([run.settings.n for run in runs], dtype=np.float64)
     alone = np.stack([run.judged("single") for run in runs], axis=1)
     curve = falling(alone.mean(axis=0))
@@ -290,16 +290,16 @@ def realised_sentence(found: Sequence[Realised], n: int) -> str:
     name, promised = f"{RULES[main.rule].lower()} learning", f"{main.promised.mean:,.1f}"
     if math.isnan(main.value):
         return (
-            f"**No number of samples can be given for what the errors show:** alone, with {main.least} to {main.most} "
-            f"samples a task, no clear error is as small as that of {name} with {n}. The theorems promise {promised}."
+            f"**The errors do not imply a number of samples.** Learning each task alone, with {main.least} to "
+            f"{main.most} samples, never clearly reaches the error of {name} with {n}. The theorems promise {promised}."
         )
     if main.agrees is None:
-        verdict = "one repetition cannot tell whether they agree"
+        verdict = "one repetition cannot show whether the two agree"
     elif main.agrees:
         verdict = "the two agree"
     else:
-        verdict = f"the errors show {'less' if main.promised.mean > main.high else 'more'} than that"
+        verdict = f"the errors imply {'fewer' if main.promised.mean > main.high else 'more'}"
     return (
-        f"**Without other tasks it would take {realised_text(main)} samples a task** to make as few errors as {name} "
-        f"with {n}. The theorems promise {promised}: {verdict}. {RANGE}"
+        f"**A task alone would need {realised_text(main)} samples** to match {name} with {n}. The theorems promise "
+        f"{promised}: {verdict}. {RANGE}"
     )

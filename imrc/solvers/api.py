@@ -62,11 +62,11 @@ class Solution:
     status : str
         What happened, in words.
     last : ndarray of shape (n_classes * (D + 1),)
-        Last iterate, from which a following problem can go on.
+        Last iterate, from which a following problem can continue.
     last_value : float
         Objective at `last`.
     box : float or None
-        Bound on |mu| that was in force; None: there was none.
+        Bound on |mu| that was used; None: there was none.
     """
 
     mu: Floats
@@ -253,12 +253,12 @@ def solve(
         Iterations of the subgradient method, at least 1. The paper uses 2000, which is early stopping.
     box : float or None
         Exact method: bound on every |mu|. None: no bound, unless there is no optimum without one (the uncertainty set
-        restricted to X is empty, which happens often with backward learning, few samples and X = the task's own);
-        then |mu| <= 1 is used and the status says so. The subgradient method takes no box.
+        restricted to X is empty, which often happens with backward learning, few samples and X = the task's own).
+        In that case |mu| <= 1 is used, and the status says so. The subgradient method does not accept a box.
     warm_start : Solution, array-like of shape (n_classes * (D + 1),), or None
-        Where to start: an array is both first iterate and first candidate; a Solution gives its last iterate and
-        its best point (what the paper's code does along the forward chain). None: zeros. The exact method begins with
-        the components that are not zero there: several times faster where few change.
+        Where to start. An array is both the first iterate and the first candidate. A Solution provides its last
+        iterate and its best point, as in the paper's code along the forward chain. None: zeros. The exact method begins
+        with the components that are not zero there, which is several times faster if few of them change.
 
     Returns
     -------
@@ -272,7 +272,7 @@ def solve(
 
     Examples
     --------
-    Two instances, one per class, known exactly: the worst case can be driven to nothing.
+    Two instances, one per class, known exactly. The worst case can be reduced to zero.
 
     >>> solution = solve([[1.0], [-1.0]], [0.5, 0.5, 0.5, -0.5], [0.0] * 4, n_classes=2)
     >>> round(solution.value, 3)
@@ -290,7 +290,7 @@ def solve(
     if box is not None:
         box = check_real("box", box, 0.0, low_open=True)
         if method != "exact":
-            raise ValueError('box is an option of method="exact"; the subgradient method has no bound on mu.')
+            raise ValueError('box is an option of method="exact". The subgradient method does not bound mu.')
     start = warm_start
     if not (start is None or isinstance(start, Solution)):
         start = np.ascontiguousarray(start, dtype=np.float64)
@@ -302,7 +302,7 @@ def solve(
     problem = Problem(prepare_instances(with_intercept(X)), tau, lam, start)
     solution = _solve(problem, n_classes, max_iter, method, box)
     if not np.isfinite([solution.value, solution.last_value]).all():
-        raise ValueError("The scores became too large for floating-point numbers; scale the features.")
+        raise ValueError("The scores became too large for floating-point numbers. Scale the features.")
     return solution
 
 

@@ -1,4 +1,4 @@
-"""Sweeps: many runs, on one machine or many, each kept as soon as it is finished.
+"""Sweeps: many runs, on one machine or many, each stored as soon as it is finished.
 
 A sweep is a list of *cells*: one repetition of one method on one sequence with one set of values. A cell has a key,
 the hash of everything its numbers depend on: data, the settings its method uses, seed and repetition, and the version

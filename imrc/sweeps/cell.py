@@ -203,13 +203,17 @@ def run_cell(cell: Cell) -> Record | Failure:
 def _run(cell: Cell) -> Record:
     method, here = method_of(cell.settings), platform.node()
     if code_version(method) != cell.code:
-        raise RuntimeError(f"The worker on {here} has another version of the code of {method}; install the same one.")
+        raise RuntimeError(
+            f"The worker on {here} has another version of the code of {method}. Install the same version."
+        )
     started = time.perf_counter()
     with single_thread():
         with _lock:
             sequence = sequence_of(cell.dataset, cell.tasks, cell.settings.seed, cell.reading)
             if sequence.fingerprint != cell.fingerprint:
-                raise RuntimeError(f"{cell.dataset} on {here} holds other data than where the sweep was started.")
+                raise RuntimeError(
+                    f"{cell.dataset} on {here} has different data from the machine on which the sweep was started."
+                )
             if method == "imrc":
                 _compiled()
         steps = list(iter_run(sequence, cell.settings, only=(cell.repetition,), threads=1))

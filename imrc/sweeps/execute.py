@@ -180,7 +180,7 @@ def run_sweep(
                     waiting.appendleft(cell)
                     continue
                 lost.discard(cell.key)
-                ended = Failure("It ended its worker process, also when it ran alone (out of memory, or killed)")
+                ended = Failure("It ended its worker process, even when it ran alone (out of memory, or killed)")
                 outcomes.append((cell, outcome or ended))
             for cell, outcome in outcomes:
                 if isinstance(outcome, Failure):

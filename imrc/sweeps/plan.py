@@ -115,7 +115,7 @@ def _settings(
             continue
         b = min(wanted, len(sequence) - 1)
         if b < wanted:
-            notes[f"Lowered: b = {wanted} to {b} for {tasks}: no more can be learnt again"] += inner
+            notes[f"Lowered: b = {wanted} to {b} for {tasks}, because no more tasks can be revised"] += inner
         for method, preset, W in product(spec.methods, spec.presets, spec.W):
             own = method == "imrc"
             if own and preset == "paper" and W == "all":

@@ -108,23 +108,21 @@ class SweepSpec:
             if key == "seeds":
                 values = [seed for one in values for seed in _seeds(one)]
             if not values and key != "k":
-                raise InputError(f"{key} is empty: give at least one value.")
+                raise InputError(f"{key} is empty. Give at least one value.")
             where = [f"{key}, value {i} of {len(values)}," for i in range(1, len(values) + 1)]
             named = zip(where if len(values) > 1 else [key], values, strict=False)
             object.__setattr__(self, key, tuple(dict.fromkeys(check(*one) for one in named)))
         SETTINGS["repetitions"].check(self.repetitions)
         check_names("reading", self.reading, READING, "key")
         if self.reading and not any(map(is_file, self.datasets)):
-            raise InputError(
-                f"{next(iter(self.reading))} is for files of your own; datasets are cut into tasks already."
-            )
+            raise InputError(f"{next(iter(self.reading))} is for your own files. Datasets are already cut into tasks.")
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any], where: str = "the sweep") -> SweepSpec:
         """Return the specification of plain values, one or a list per attribute; `where` says where they are from."""
         check_names(where, values, [one.name for one in fields(cls)], "key")
         if "datasets" not in values:
-            raise InputError(f"{where}: 'datasets' is missing; name at least one (imrc datasets lists them).")
+            raise InputError(f"{where}: 'datasets' is missing. Name at least one (imrc datasets lists them).")
         try:
             return cls(**values)
         except InputError as error:

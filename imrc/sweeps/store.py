@@ -36,13 +36,13 @@ _SCHEMA = f"""BEGIN IMMEDIATE;
 _BUSY_S = 60.0  # how long one waits for another writer; a transaction takes some milliseconds
 # What an error of SQLite means for a person, by the beginning of its name.
 _TOLD = {
-    "NOTADB": "is no SQLite database, so it is not a results store. Choose another file",
-    "CORRUPT": "is damaged. Move it away: the sweep makes a new one",
+    "NOTADB": "is not an SQLite database, so it is not a results store. Choose another file",
+    "CORRUPT": "is damaged. Move it away, and the sweep will create a new one",
     "FULL": "cannot grow: the disk (or quota) is full. Make room and start the same command again",
     "READONLY": "cannot be written. Allow writing to the file and its folder, or choose another place with --store",
     "BUSY": f"has been locked by another program for {_BUSY_S:.0f} s. Close it and start again",
-    "CANTOPEN": "cannot be opened. It must be a file, in a folder that exists and can be read and written; another "
-    "place can be named with --store",
+    "CANTOPEN": "cannot be opened. It must be a file in an existing folder that you can read and write. To use "
+    "another place, give --store",
 }
 
 

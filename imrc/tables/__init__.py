@@ -91,7 +91,7 @@ def _bytes_of(source: str | Path | bytes | BinaryIO) -> tuple[bytes, str]:
         except OSError as error:
             raise DataError(f"The file {path} cannot be read: {error.strerror or error}.") from None
     if not hasattr(source, "read"):
-        raise InputTypeError(f"A path, bytes, an open file or a data frame is needed, got {type(source).__name__}.")
+        raise InputTypeError(f"Give a path, bytes, an open file or a data frame, not {type(source).__name__}.")
     data = source.read(MAX_FILE_BYTES + 1)
     return data.encode() if isinstance(data, str) else data, Path(str(getattr(source, "name", ""))).name
 

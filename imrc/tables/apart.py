@@ -53,7 +53,7 @@ def read_apart(data: bytes, name: str, reading: Reading) -> Table:
     """
     shown, memory, seconds = clean_name(name) or "The file", MEMORY_BYTES, SECONDS
     if not _places.acquire(timeout=2 * seconds):
-        raise DataError(f"{shown} could not be read yet: other files are being read. Try again in a minute.")
+        raise DataError(f"{shown} could not be read yet, because other files are being read. Try again in a minute.")
     done, late, begin = threading.Event(), list[bool](), time.monotonic()
     try:
         process = subprocess.Popen(
@@ -84,7 +84,7 @@ def read_apart(data: bytes, name: str, reading: Reading) -> Table:
         except DataError:
             raise
         except (EOFError, OSError, ValueError):
-            why = "took too long" if late == [True] else "is damaged, or too much for this program"
+            why = "took too long" if late == [True] else "is damaged, or needs too much memory"
             raise DataError(
                 f"{shown} {why}: it may take {memory >> 20:,} MB of memory and {seconds:g} seconds, the limits for one "
                 f"file. {LIMITS_IN_WORDS} Keep fewer rows or columns, or shorter texts."

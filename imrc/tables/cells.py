@@ -272,11 +272,11 @@ def _numbers(text: _Text, mark: str, mostly: float) -> Column | None:
         text.notes = ["whole numbers of more than 15 digits are kept as words, so that different ones stay different"]
         return None
     if zeros.any() and alike and fits(digits, r"^\d+$")[good[at]].all():
-        text.notes = ["numbers are kept as words, because some differ only in zeros at their beginning"]
+        text.notes = ["numbers are kept as words, because some differ only in leading zeros"]
         return None
     if zeros.any():
         first = text.seen(zeros, 1)
-        notes.append(f"zeros at the beginning do not count ({first}); `words` keeps numbers as they are written")
+        notes.append(f"leading zeros are ignored ({first}); to keep numbers as they are written, use `words`")
     used = decimal if fits(digits, re.escape(decimal)).any() else ""
     found = _column(text.name, values[text.codes], notes, choices=tuple(text.choices), decimal=used)
     if not (alike or zeros.any()) or found.distinct > MAX_LISTED:
@@ -483,8 +483,8 @@ def understand(
 ) -> Column:
     """Return what a column holds.
 
-    A column of strings holds numbers or dates if at least nine cells in ten are, otherwise words. `mark` is what
-    separates decimals where a column alone does not tell; `marked` means "?" is always a missing value, as in ARFF.
+    A column of strings holds numbers or dates if at least nine cells in ten are, otherwise words. `mark` is the
+    decimal separator where a column alone does not tell; `marked` means "?" is always a missing value, as in ARFF.
     """
     told, types = reading.columns.get(name, {}), pa.types
     wanted = str(told.get("kind", ""))

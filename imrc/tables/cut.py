@@ -95,11 +95,11 @@ class Cut:
         if counts.max() > NEARLY_ALL * counts.sum():
             share = counts.max() / counts.sum()
             sentences.append(
-                f"{share:.1%} of the rows are of class {names[int(counts.argmax())]!r}: always answering that is "
-                f"wrong in just {1 - share:.1%} of rows, so judge by the balanced error."
+                f"{share:.1%} of the rows are of class {names[int(counts.argmax())]!r}: always predicting that "
+                "class is wrong in just {1 - share:.1%} of rows, so judge by the balanced error."
             )
         once = [repr(names[c]) for c in np.flatnonzero(counts == 1)] if len(counts) > 2 else []
-        sentences += _in_list("Classes with one row only, which may be no class but a line that is no row", once)
+        sentences += _in_list("Classes with a single row, which may be a stray line rather than a class", once)
         return sentences
 
     def in_words(self) -> list[str]:
@@ -108,18 +108,18 @@ class Cut:
         sentences += self.warnings()
         # The schema, what a column is, comes from the whole file; everything learnt from values does not.
         sentences.append(
-            "Whether a column holds numbers, dates or words, and which labels there are, is decided from the whole "
-            "file. Scaling, fill-in values and words come from the training rows of the first task "
-            "only, not from rows kept for testing. A column of numbers that never changes there, unless it is "
-            f"always 0 or 1, or is more than {self.sequence.max_missing:.0%} empty there, is left out."
+            "The whole file decides whether a column holds numbers, dates or words, and which labels there are. "
+            "Scaling, fill-in values and known words come only from the training rows of the first "
+            "task, not from test rows. A column of numbers is left out if it never changes there (unless it is "
+            "always 0 or 1) or is more than {self.sequence.max_missing:.0%} empty there."
         )
         sentences += _in_list(
-            "Missing numbers become the median of their column there",
+            "Missing numbers are replaced by the median of their column there",
             [f"{use.name!r} ({use.missing:,} cells)" for use in self.columns if use.missing and "median" in use.note],
         )
         sentences += _in_list(
             f"Each column of words becomes up to {self.sequence.max_categories} columns of 0 and 1, one for each word "
-            f"that occurs at least {LEAST_FREQUENT} times there. Rarer and new words share one more",
+            f"that occurs at least {LEAST_FREQUENT} times there. Rarer and new words share another column",
             [f"{use.name!r} ({use.note})" for use in self.columns if use.use == "words"],
         )
         gone = [f"{use.name!r} ({use.note})" for use in self.columns if use.use == "dropped"]
@@ -214,7 +214,7 @@ def cut_table(
         names = _shortened(names, notes)
     arrange = np.argsort(numbers, kind="stable")
     if task_column is not None and (np.diff(numbers) < 0).any():
-        notes.append("Rows of the file are not in the order of tasks, so they were sorted.")
+        notes.append("The rows of the file were not in the order of the tasks, so they were sorted.")
     rows, numbers = rows[arrange], numbers[arrange]
 
     # Features and labels of these rows.
@@ -228,7 +228,7 @@ def cut_table(
     y = labels[rows]
     if len(np.unique(y)) < 2:
         raise DataError(
-            f"All rows left have the same label in column {label_column.name!r}. Two or more classes are needed."
+            f"All remaining rows have the same label in column {label_column.name!r}. Two or more classes are needed."
         )
     # Read-only arrays are sliced by the tasks instead of copied.
     X.flags.writeable = y.flags.writeable = False
@@ -255,11 +255,9 @@ def cut_table(
     if len(single) == len(tasks):
         why = f"the file is sorted by {label_column.name!r}. Use a column for the tasks, or sort the rows by time"
         if task_column is not None:
-            why = (
-                f"{task_column.name!r} already says what {label_column.name!r} is. Choose another label or task column"
-            )
-        raise DataError(f"Every task holds one class only, so there is nothing to learn: {why}.")
-    notes += _in_list(f"{len(single):,} of {len(names):,} tasks hold one class only", single)
+            why = f"{task_column.name!r} already determines {label_column.name!r}. Choose another label or task column"
+        raise DataError(f"Every task has only one class, so there is nothing to learn: {why}.")
+    notes += _in_list(f"{len(single):,} of {len(names):,} tasks have only one class", single)
     told = tuple(dropped), tuple(small), tuple(notes)
     return Cut(sequence, (*roles, *uses), table.n_rows, len(rows), *told, recipe)
 
@@ -270,13 +268,13 @@ def _checked_period(period: Period | Literal["auto"], task: Column | None) -> Pe
         if period not in ("auto", "value"):
             what = "blocks of rows" if task is None else f"column {task.name!r}, which holds no dates"
             raise DataError(
-                f"A task per {period} cannot be made of {what}. Leave the period out, or name a column of dates."
+                f"A task per {period} cannot be made of {what}. Leave out the period, or choose a column of dates."
             )
         return "value"
     if period == "auto":
         return suggested_period(task)
     if period not in possible_periods(task):
-        raise DataError(f"Column {task.name!r} holds one date per {task.period}; tasks cannot be shorter than that.")
+        raise DataError(f"Column {task.name!r} has one date per {task.period}, so tasks cannot be shorter than that.")
     return task.period if period == "value" and task.period != "value" else period
 
 
@@ -343,10 +341,10 @@ def _labels(column: Column) -> tuple[NDArray[Any], Flags]:
         )
     if column.distinct > MAX_CLASSES:
         measured = (
-            " It looks like a measured number; make two classes of it, for example above and below its median "
+            " It looks like a measured number. Turn it into two classes, for example above and below its median "
             "(threshold)."
             if column.kind == "number"
-            else " It looks like a name or free text; choose the column that says what is to be predicted."
+            else " It looks like a name or free text. Choose the column that you want to predict."
         )
         raise DataError(
             f"The label column {column.name!r} has {column.distinct:,} different values; at most {MAX_CLASSES} "
@@ -420,7 +418,7 @@ def _shortened(names: list[str], notes: list[str]) -> list[str]:
         same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
         cut = max((found.end() for found in re.finditer(r"[ _/]+", first[:same])), default=0)
         if cut > 3:
-            notes.append(f"Names of tasks all begin with {first[:cut]!r}, which is left out.")
+            notes.append(f"All task names begin with {first[:cut]!r}, which is omitted.")
             return [name[cut:] for name in names]
     return names
 
@@ -450,7 +448,7 @@ def _tasks_by_column(column: Column, rows: Ints, period: Period) -> tuple[Ints, 
 def _tasks_by_block(block: int | None, n_rows: int) -> tuple[Ints, list[str], str]:
     """Return the same for blocks of rows; rows after the last full block have number -1."""
     if block is None:
-        raise DataError("Say how rows become tasks: name a task column, or the number of rows of a block.")
+        raise DataError("Choose how rows form tasks: by a task column, or in blocks of a number of rows.")
     count = n_rows // block
     if not 0 < count <= MAX_TASKS:
         raise DataError(
@@ -489,7 +487,7 @@ def _column_use(column: Column, rows: Ints, cap: int, wanted: bool) -> tuple[Flo
         count, use = len(np.unique(there)), "words"
         features = min(count + bool(missing), cap + 1)
         notes = [f"{count:,} different word{'s' * (count != 1)}"]
-        notes += [f"{missing:,} missing values count as a word of their own"] if missing else []
+        notes += [f"{missing:,} missing values are treated as a separate word"] if missing else []
     # Always 0 or always 1 is no reason: such a column may be one of words counted, most of which are rare.
     elif (there == there[0]).all() and (column.kind == "date" or there[0] not in (0.0, 1.0)):
         why = "the same value in every row"
@@ -498,7 +496,9 @@ def _column_use(column: Column, rows: Ints, cap: int, wanted: bool) -> tuple[Flo
             values, use = values / DAY, "date"
             notes = ["days, counted from the first among the training rows of the first task"]
         if missing:
-            notes.append(f"{missing:,} missing values become the median of the training rows of the first task")
+            notes.append(
+                f"{missing:,} missing values are replaced by the median of the training rows of the first task"
+            )
     if why:
         return values, ColumnUse(column.name, "dropped", 0, missing, why)
     return values, ColumnUse(column.name, use, features, missing, "; ".join(notes))
@@ -524,5 +524,5 @@ def _features(
             values.append(cells)
     if not any(np.isnan(cells).any() or (cells != cells[0]).any() for cells in values):
         reasons = "; ".join(f"{use.name!r}: {use.note}" for use in uses[:5])
-        raise DataError(f"No column is left to learn from. {reasons or 'There are only label and task columns'}.")
+        raise DataError(f"No column is left to learn from. {reasons or 'There are only a label and a task column'}.")
     return kept, np.stack(values, axis=1), uses

@@ -36,14 +36,14 @@ def tasks_from(
     name: str | None = None,
     **options: Any,  # noqa: ANN401 - checked by read_table
 ) -> TaskSequence:
-    """Return tasks made of a data frame, a file, arrays with groups, or a list with one pair of X and y a task.
+    """Turn a data frame, a file, arrays with groups, or a list with one (X, y) pair per task into a sequence of tasks.
 
     Parameters
     ----------
     data : DataFrame, path, bytes, open binary file, (X, y, groups), (X, y), list of (X, y) or of (name, X, y)
-        A table needs `target`, and `every` or `by`; ``(X, y)`` needs `every`. Rows of one group are a task: groups of
-        numbers or dates come in increasing order, groups of words in the order in which they first appear. X is an
-        array or a data frame, whose columns keep their names. Values may be missing.
+        A table needs `target`, and `every` or `by`; ``(X, y)`` needs `every`. The rows of one group form a task. Groups
+        that are numbers or dates are sorted; groups that are words keep the order in which they first appear. X
+        is an array or a data frame, whose columns keep their names. Values may be missing.
     target : str or int, optional
         Column to predict.
     every : int, optional
@@ -51,30 +51,32 @@ def tasks_from(
     by : str or int, optional
         Column whose values are the tasks.
     period : {"auto", "value", "day", "week", "month", "quarter", "year"}, optional
-        What makes one task where `by` holds dates; None: "auto", months, or what is shorter or longer where they hold
-        many rows or few.
+        What forms one task if `by` holds dates. None: "auto", which means months, or shorter or longer periods if
+        months have very many or very few rows.
     name : str, optional
         Name of the sequence.
     **options
-        Of a table. `exclude`, `include`: columns not to learn from, and to learn from although they look like
-        identifiers. `words`: columns of numbers or dates whose values are names. `threshold`: makes two classes of a
-        label of numbers, those above it (or above the "median") and the others. `max_categories`: most 0/1 columns made
-        of the words of one column (1 to 200); rarer words share one more. `max_missing`: share of missing values in the
-        first task above which a column of numbers is left out. `min_samples`: tasks with fewer rows are left out.
-        `newest`: so many tasks at the end are kept. `dayfirst`, `decimal` ("." or ","), `header`, `sheet` (name, or
-        number from 1): how a file is read that can be read in two ways; by default as it looks, which is noted.
+        For a table. `exclude`, `include`: columns not to learn from, and columns to learn from although they
+        look like identifiers. `words`: columns of numbers or dates whose values are only names. `threshold`: splits a
+        label of numbers into two classes, above it (or above the "median") and not. `max_categories`: the maximum
+        number of 0/1 columns per column of words (1 to 200); rarer words share one more. `max_missing`: a column of
+        numbers is left out if a larger share of its values is missing in the first task. `min_samples`: tasks with
+        fewer rows are left out. `newest`: only this many tasks at the end are kept. `dayfirst`, `decimal` ("." or ","),
+        `header`, `sheet` (name, or number from 1): how to read a file that can be read in two ways. By default imrc
+        decides and leaves a note.
 
     Returns
     -------
     TaskSequence
-        Of a table with ``info["recipe"]``, which reads the next file or frame in the same way. It holds columns as they
-        were read: NaN where a cell is empty, days for dates, and for words numbers that say which word it is
-        (``categories``). Gaps are filled and words become 0/1 columns with what is learnt from training rows only.
+        For a table, ``info["recipe"]`` reads the next file or frame in the same way. Columns are stored as they were
+        read: NaN for an empty cell, days for dates, and numbers that stand for words (``categories``). Filling
+        gaps and turning words into 0/1 columns come later, learnt from training rows only.
 
     Raises
     ------
     InputError
-        If it does not make tasks; the message says what to do. Of the wrong kind of data it is a TypeError too.
+        If the data cannot be turned into tasks; the message says what to do. For the wrong kind of data, it is also a
+        TypeError.
 
     Examples
     --------
@@ -177,7 +179,7 @@ def _grouped(X: Any, y: Any, groups: Any, every: int | None, name: str | None) -
         codes = np.arange(len(labels)) // size
         names = [""] * (len(labels) // size)
     if not len(X) == len(labels) == len(codes):
-        raise InputError(f"X has {len(X)} rows, y {len(labels)} and groups {len(codes)}; they must be as many.")
+        raise InputError(f"X has {len(X)} rows, y {len(labels)} and groups {len(codes)}; these numbers must be equal.")
     if is_frame(X):
         return _of_frame(X, labels, np.ravel(groups), name) if every is None else _of_frame(X, labels, every, name)
     rows = check_matrix("X", X, allow_missing=True)

@@ -23,8 +23,8 @@ _OTHER = (
     *(b"<stata", b"<!doctype", b"<html", b"<?xml", b"<svg"),
 )
 OTHER = (
-    "This is no table of a kind that is read here: CSV or TSV, Excel (.xlsx, .xls), Parquet, or ARFF with all its "
-    "cells written out, each also as gzip or zip. Save it as CSV and use that file."
+    "This is not a kind of table that imrc can read. It reads CSV, TSV, Excel (.xlsx, .xls), Parquet and ARFF with "
+    "all cells written out, each also packed as gzip or zip. Save your table as CSV and use that file."
 )
 
 
@@ -91,7 +91,7 @@ def unzip(data: bytes, member: str, limit: int) -> bytes:
         info = archive.getinfo(member)
         # Other ways of packing may ask for gigabytes before the first byte comes.
         if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            how = "encrypted" if info.flag_bits & 1 else "packed in a way that is not opened here"
+            how = "encrypted" if info.flag_bits & 1 else "packed in a way that imrc cannot open"
             raise DataError(f"The zip file is {how}. Unpack it first and give the file inside.")
         with archive.open(member) as stream:
             return _unpacked(stream, limit, f"{clean_name(member)} in the zip file")

@@ -338,7 +338,7 @@ def _read_text(data: bytes, name: str, reading: Reading) -> _Raw:
         )
         raw = _headed(_Raw([], columns, f"{kind}, {encoding}", notes, mark="." if delimiter == "," else ""), reading)
     if mended:
-        raw.notes.append(f"{mended:,} rows ended in one separator too many; it was removed.")
+        raw.notes.append(f"{mended:,} rows ended in one separator too many, which was removed.")
     return raw
 
 
@@ -537,7 +537,7 @@ def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
     if reading.sheet is not None and kind != "excel":
         raw.notes.append(f"sheet={reading.sheet!r} was not used: only an Excel workbook has sheets.")
     if reading.header is False and (kind == "parquet" or raw.marked):
-        raw.notes.append("header=False was not used: the file says itself what its columns are called.")
+        raw.notes.append("header=False was not used, because the file itself names its columns.")
     return _understood(raw, name, reading)
 
 

@@ -42,7 +42,7 @@ class Recipe:
     def from_dict(cls, told: Mapping[str, Any]) -> Recipe:
         """Return the recipe that `to_dict` wrote; DataError for anything else."""
         if not isinstance(told, Mapping) or told.get("version") != 1 or {"label", "features"} - set(told):
-            raise DataError("This is no recipe for reading files that this version knows.")
+            raise DataError("This version does not know this recipe for reading files.")
         return cls(told["label"], told.get("task"), told["features"], told.get("reading", {}))
 
     @classmethod
@@ -117,7 +117,7 @@ class Recipe:
                 notes.append(f"Column {column.name!r}: {counted} as other.")
             return np.where(column.present, found[codes], np.nan)
         if column.kind not in (told["kind"], "empty"):
-            notes.append(f"Column {column.name!r} holds no {told['kind']}s as it did; its cells count as missing.")
+            notes.append(f"Column {column.name!r} no longer holds {told['kind']}s, so its cells count as missing.")
             values[:] = np.nan
         values = values / DAY if told["kind"] == "date" else values
         gaps = np.isnan(values)

@@ -49,15 +49,15 @@ class Arrival:
 
 
 class Watcher:
-    """Alarm and second lamp for the tasks of a sequence, as they arrive. The alarm assumes independent rows.
+    """Alarm for the tasks of a sequence as they arrive. It assumes independent rows.
 
-    The first task teaches the representation and is not tested itself: what it teaches must not depend on what is
-    tested.
+    The representation is learnt from the first task, which is not tested itself, because the data under test must
+    not shape the test.
 
     Parameters
     ----------
     alpha : float
-        Bound on the probability of any false alarm, however long one watches.
+        Bound on the probability of any false alarm, however long you watch.
     features : str or FeatureSpec
         Representation.
     permutations, memory, seed : int
@@ -66,7 +66,7 @@ class Watcher:
     Attributes
     ----------
     tasks : int
-        Tasks seen so far, the first among them.
+        Tasks seen so far, including the first.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class Watcher:
         Parameters
         ----------
         sequence : TaskSequence
-            All tasks so far, those seen before among them.
+            All tasks so far, including those seen before.
         tasks : int or None
             How many of them are complete; None: all.
 
@@ -122,18 +122,20 @@ class Watcher:
         Raises
         ------
         DataError
-            If the tasks seen before are other ones now.
+            If the tasks seen before have changed.
         """
         tasks = len(sequence) if tasks is None else min(tasks, len(sequence))
         if tasks < max(self.tasks, 1):
             if self.tasks:
-                raise DataError(f"There are {tasks} tasks; {self.tasks} were seen before. Begin with a new state.")
+                raise DataError(
+                    f"There are {tasks} tasks now, but {self.tasks} were seen before. Start with a new state."
+                )
             return
         mapping = make(self._features, sequence, self._seed)
         digest = hashlib.sha256(mapping.transform(sequence[0].X).tobytes()).hexdigest()
         if self.tasks and (digest, sequence.labels[self.tasks - 1]) != (self._first, self._label):
             raise DataError(
-                "The tasks seen before are other ones now, or the columns mean something else. Begin with a new state."
+                "The tasks seen before have changed, or the columns mean something else. Start with a new state."
             )
         if not self.tasks:
             self.tasks, self._first, self._label = 1, digest, sequence.labels[0]
@@ -238,10 +240,10 @@ def arrival_sentences(story: pd.DataFrame, task: int, alpha: float = 0.05) -> li
         since = f"task {alarm}" if alarm < task else "this task"
         said = [f"Alarm since {since}: the rows are no longer independent draws from one distribution."]
     if np.isfinite(row["p"]):
-        lamp = " The second lamp is lit: the change is larger than usual." if row["unusual"] else ""
+        lamp = " More than usual: the change is larger than earlier changes." if row["unusual"] else ""
         said.append(f"Task {task} against all before it: {p_text(float(row['p']))}.{lamp}")
     else:
-        said.append("The first task teaches the representation; the second has nothing to be compared with yet.")
+        said.append("The representation is learnt from the first task; the second has nothing to be compared with yet.")
     if np.isfinite(row["before"]) and np.isfinite(row["after"]):
         change = row["after"] - row["before"]
         verb = "left" if abs(change) < 5e-4 else "lowered" if change < 0 else "raised"

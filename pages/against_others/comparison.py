@@ -64,7 +64,7 @@ def size_chosen(scores: pd.DataFrame, n: int, place: Any) -> int:  # noqa: ANN40
     sizes = sorted(set(scores["n"]))
     controls.start_anew(n, compare_n=min(sizes, key=lambda size: abs(size - n)))
     first = sizes.index(min(sizes, key=lambda size: abs(size - n)))
-    told = "The nearest to n of the sidebar at first. Other n: *Measure with these settings*."
+    told = "At first, the value closest to n in the sidebar. For any other n, use *Measure with these settings*."
     sizes_in_words = {size: str(size) for size in sizes}
     return int(controls.switch("Samples per task n", sizes_in_words, "compare_n", told, place=place, index=first))
 
@@ -107,7 +107,7 @@ def measured_scores(choice: Choice, names: Sequence[str], kind: ScoreKind, head:
     """Return the scores of IMRC and the named methods, which are run where they are not kept."""
     results = _runs(choice, names, head)
     if kind == "before" and len(state.visit().sequence()) < 2:
-        st.warning("It takes two tasks to test one before it is learnt.", icon=":material/info:")
+        st.warning("Testing a task before it is learnt takes at least two tasks.", icon=":material/info:")
         results = []
     if not results:
         st.stop()
@@ -141,9 +141,9 @@ def measured_how(choice: Choice, table: pd.DataFrame, *, measured: bool) -> str:
         return f"Measured on these tasks with these settings; IMRC as {' and '.join(presets)}. {tuned}"
     usual = {name: SETTINGS[name].default for name in ("b", "seed", "repetitions")}
     return (
-        f"Shipped: {datasets.entry(choice.dataset).opens_with} tasks, n = {table['n'].iloc[0]}, b = {usual['b']}, "
-        f"preset recommended, {usual['repetitions']} repetitions, seed {usual['seed']}; without MER, which takes long. "
-        f"{tuned}"
+        f"Shipped results: {datasets.entry(choice.dataset).opens_with} tasks, n = {table['n'].iloc[0]}, b = "
+        f"{usual['b']}, preset recommended, {usual['repetitions']} repetitions, seed {usual['seed']}, without MER, "
+        f"which takes too long. {tuned}"
     )
 
 
@@ -154,14 +154,17 @@ def columns(kind: ScoreKind) -> dict[str, Any]:
     return {
         "Error": error,
         "Balanced error": error,
-        "Paper": text(width=90, help="Mean ± standard deviation the paper prints for this dataset and n."),
+        "Paper": text(width=90, help="The mean ± standard deviation that the paper prints for this dataset and n."),
         "Mean rank": number(format="%.1f", help="Rank in each repetition, averaged; 1 is best."),
-        "Against reference": text(help="Whether a paired test over repetitions sees a difference to the reference."),
+        "Against reference": text(help="Whether a paired test over repetitions finds a difference from the reference."),
         "p, corrected": text(help="p-value of that test, corrected for all comparisons by Holm's method."),
-        "Before learning": text(help="Error on each task of the state before learning it (test, then train)."),
-        "ms per task": number(format="%.1f", help="Processor time of learning one task. IMRC: all its rules together."),
+        "Before learning": text(help="Error on each task just before it is learnt (test, then train)."),
+        "ms per task": number(
+            format="%.1f", help="Processor time to learn one task. For IMRC, all its rules together."
+        ),
         "Numbers kept": number(
-            format="localized", help="Parameters, memories, statistics and samples held after the last task."
+            format="localized",
+            help="Everything held after the last task: parameters, memories, statistics and samples.",
         ),
     }
 
@@ -198,14 +201,14 @@ def experts(table: pd.DataFrame, scores: pd.DataFrame, kind: ScoreKind, choice: 
             format_func=title_of_method,
             key="compare_reference",
             bind="query-params",
-            help="The method all others are compared with, repetition by repetition.",
+            help="The method that all others are compared with, repetition by repetition.",
             width=320,
         )
         charts.show(
             method_differences,
             comparison_table(scores, kind=kind, reference=reference),
             name="method-differences",
-            alt="Differences to the reference with the intervals they are judged by.",
+            alt="Differences from the reference, with their 95 % intervals.",
         )
         st.caption(significance_note(table, int(scores["repetition"].max())))
     if measured:
@@ -219,7 +222,7 @@ def experts(table: pd.DataFrame, scores: pd.DataFrame, kind: ScoreKind, choice: 
     if not measured:
         about = shipped.index()["against"]
         st.caption(f"{about['what']}. {shipped.measured_when('against')} Made by `{about['command']}`.")
-    charts.csv(scores, name=f"scores-{choice.dataset}", label="Scores of every repetition as CSV")
+    charts.csv(scores, name=f"scores-{choice.dataset}", label="Scores of all repetitions as CSV")
 
 
 def _curves(table: pd.DataFrame, kind: ScoreKind, choice: Choice) -> None:
@@ -235,7 +238,7 @@ def _curves(table: pd.DataFrame, kind: ScoreKind, choice: Choice) -> None:
     results = running.comparison_kept(sequence, choice.settings, others)
     alt = "Error by step of the six best methods, with confidence bands."
     draw(method_curves, curve_table(results, kind=error), kind=error, name="method-curves", alt=alt)
-    told = "Runs these methods for other n; against k no further runs are needed."
+    told = "Runs these methods at other n. The curve against k needs no further runs."
     if controls.toggle("Against n and k", "compare_sizes", told):
         runs: list[RunResult] = []
         for n in sample_sizes(largest_n(sequence), choice.settings.n):

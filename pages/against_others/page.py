@@ -19,7 +19,7 @@ place = st.container(horizontal=True, vertical_alignment="bottom")
 measure = shipped is None or controls.toggle(
     "Measure with these settings",
     "compare_measure",
-    "Runs the methods now, on the tasks and with the settings of the sidebar, with a bar, the time left, and Stop.",
+    "Runs the methods now, with the tasks and settings of the sidebar. You see the progress and can stop at any time.",
     place=place,
 )
 if shipped is not None and not measure:
@@ -36,8 +36,8 @@ else:
         format_func=method_title,
         key="compare_methods",
         bind="query-params",
-        help="Rivals and published methods, with named sets of hyper-parameters in brackets. IMRC is always there. All "
-        "see the same training and test samples in the same representation.",
+        help="Simple rivals and published methods, with named sets of hyper-parameters in brackets. IMRC is always "
+        "included. All methods get the same training and test samples in the same representation.",
     )
     kind = comparison.kind_chosen(choice.settings, place)
     scores = comparison.measured_scores(choice, names, kind, head)

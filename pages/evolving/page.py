@@ -37,9 +37,9 @@ draw(report)
 diagnosis = assessing.assessment(choice)
 if diagnosis.variogram is not None:  # with two tasks or more
     row = st.container(horizontal=True)
-    told = "Partial autocorrelation is the paper's last figure; the others show the same tasks from other sides."
+    told = "Partial autocorrelation is the paper's last figure. The other charts show the same tasks in other ways."
     controls.part("Picture", views.PICTURES, "evolving_picture", told, row)(choice, diagnosis, row)
     with controls.for_experts("evolving_experts") as fold:
         if fold.open:
-            told = "How the five answers come about, how far to trust them, and what else the same tests are good for."
+            told = "How we get the five answers, how far you can trust them, and what else these tests can do."
             controls.part("Show", views.EXPERTS, "evolving_part", told)(choice, diagnosis)

@@ -26,14 +26,14 @@ _COMPARE = {"nothing": "Nothing", "independent": "Independent tasks", "random_wa
 _TESTS = r"""
 1. p-value of *all tasks share one distribution*. Q, below, is the variance between tasks over its expectation for
    identical tasks (1 if nothing changes).
-2. Exact permutation test of *every order of the tasks is equally likely*; it looks for similar neighbours, slow change
-   and periods. With fewer than 5 tasks no order is unusual enough.
-3. Change per step over the noise of one average of n samples, n ρ with the rate of change ρ = d² / σ², and its 95 %
-   interval; estimated on all samples and converted to n.
-4. On changes with the sampling noise filtered out: do they drift in one direction throughout? A negative value means
-   that they partly cancel.
-5. Are changes 2 to 5 tasks apart correlated? Positive: they go on in the same way for a while; negative: they turn
-   back. The last two count only where the order of the tasks matters.
+2. Exact permutation test of *every order of the tasks is equally likely*. It looks for similar neighbours, slow change
+   and periods. With fewer than 5 tasks, no order is unusual enough.
+3. The change per step relative to the noise in an average of n samples: n ρ with the rate of change ρ = d² / σ², and
+   its 95 % interval. It is estimated from all samples and converted to n.
+4. With the sampling noise filtered out, do the changes drift in one direction throughout? A negative value means that
+   they partly cancel out.
+5. Are changes 2 to 5 tasks apart correlated? Positive: a change continues in the same direction for a while. Negative:
+   it reverses. The last two questions matter only if the order of the tasks does.
 
 **Partial autocorrelation** at lag t of component i of the task averages τ (last figure of the paper's appendix), by
 Yule-Walker equations with biased autocovariances, then averaged over components. Without order it is about −1/k at lag
@@ -73,12 +73,13 @@ $$\tau_j^{\rightleftharpoons} = \tau_j^{\rightharpoonup} +
 \tfrac{s_j^{\rightharpoonup}{s_j^{\rightharpoonup}+s_{j+1}^{\leftharpoondown}+d_{j+1}^2}(\tau_{j+1}^{\leftharpoondown}-\tau_j^{\rightharpoonup})$$
 """
 _ALARM = """
-Each task is compared with all samples before it, in random splits: without a change its p-value is any number from 0
-to 1. A bet on small ones pays 1 on average; with a new bet started at every task, all bets together are the
-*evidence*. If all rows are independent draws from one distribution, the probability that it ever reaches 1 / α is at
-most α, however long you watch (Ville's inequality). Rows that follow each other and are alike set it off without a
-change. *More than usual* is calibrated by simulation only. An alarm says that something changes, not that it matters:
-slow drift, for which forward learning is made, sets it off too. For a file that grows: `imrc watch`.
+Each task is compared with all samples before it, using random splits. If nothing changes, its p-value is uniform
+between 0 and 1. A bet on small p-values then pays 1 on average. A new bet starts at every task, and all bets
+together are the *evidence*. If all rows are independent draws from one distribution, the probability that it ever
+reaches 1 / α is at most α, however long you watch (Ville's inequality). Correlated successive rows set it off even if
+nothing changes.
+*More than usual* is calibrated by simulation only. An alarm means that something changes, not that the change matters.
+Slow drift, which forward learning is made for, sets it off too. For a file that grows, use `imrc watch`.
 """
 _stories = Store[tuple[Hashable, ...], pd.DataFrame]("watching")
 
@@ -125,7 +126,7 @@ def _when(_choice: Choice, result: Assessment, _row: _Row) -> None:
 def _what(choice: Choice, _result: Assessment, _row: _Row) -> None:
     found = assessing.changed(choice)
     if not len(found.table):
-        st.info("No column varies within a task: there is nothing to compare.", icon=":material/info:")
+        st.info("No column varies within a task, so there is nothing to compare.", icon=":material/info:")
         return
     largest = [found.row_name(row) for row in range(min(evolving.PER_ROW, len(found.table)))]
     st.markdown(f"**{words.changed_sentence(found)}**")
@@ -142,11 +143,12 @@ def _what(choice: Choice, _result: Assessment, _row: _Row) -> None:
             name="changed-images",
             alt="Average image of each class in the first and the last third of the tasks, and their difference.",
         )
-    told = f" Left out, constant within tasks: {found.left_out:,} columns." if found.left_out else ""
+    told = f" {found.left_out:,} columns that are constant within tasks are left out." if found.left_out else ""
     st.caption(
-        "Label shift: the share of a class. Input shift: a column in all classes alike. Concept change: a column in "
-        f"one class against the others. Among all rows called found at most {100 * found.level:g} % are expected to be "
-        f"false (q-values of Benjamini and Hochberg; rows of the data must be independent).{told}"
+        "Label shift: the share of a class changes. Input shift: a column changes in all classes alike. Concept "
+        f"change: a column changes in one class relative to the others. Of all changes marked as found, at most "
+        f"{100 * found.level:g} % are expected to be false (q-values of Benjamini and Hochberg; rows of the data must "
+        f"be independent).{told}"
     )
     charts.csv(found.table, name="what-changed", label="All comparisons as CSV")
 
@@ -166,8 +168,8 @@ def _tests(choice: Choice, result: Assessment) -> None:
     features = choice.settings.features
     if features != features.diagnosed:
         st.caption(
-            f"Rules learn in *{FEATURE_TITLES[features.kind]}*. How often the verdict is wrong was measured in "
-            f"*{FEATURE_TITLES[features.diagnosed.kind]}*, so tasks are judged there."
+            f"Rules use the representation *{FEATURE_TITLES[features.kind]}*. How often the verdict is wrong was "
+            f"measured in *{FEATURE_TITLES[features.diagnosed.kind]}*, so tasks are judged there."
         )
     st.download_button(
         "Download the evidence as JSON",
@@ -182,7 +184,7 @@ def _tests(choice: Choice, result: Assessment) -> None:
 
 def _kinds(_choice: Choice, result: Assessment) -> None:
     if not result.models:
-        st.info(f"Kinds of change are compared from {LEAST_TASKS} tasks on.", icon=":material/info:")
+        st.info(f"To compare kinds of change, you need at least {LEAST_TASKS} tasks.", icon=":material/info:")
         return
     charts.show(
         evolving.model_gaps,
@@ -196,7 +198,7 @@ def _kinds(_choice: Choice, result: Assessment) -> None:
 
 def _reliable(_choice: Choice, result: Assessment) -> None:
     if result.k < LEAST_TASKS or result.change is None or result.verdict.name == "dependent":
-        st.info("No kind of change is named here, so there is nothing to rely on.", icon=":material/info:")
+        st.info("The verdict names no kind of change here, so there is no reliability to show.", icon=":material/info:")
         return
     table = power_table(shipped.table("verdicts"), result.k)
     said = power_sentences(table, result.verdict)
@@ -207,7 +209,7 @@ def _reliable(_choice: Choice, result: Assessment) -> None:
         table,
         [result.verdict.name, result.verdict.second],
         name="power-chart",
-        alt=f"For each kind of change, of 100 simulated sequences: in how many the diagnosis names it. {named}.",
+        alt=f"In how many of 100 simulated sequences of each kind the diagnosis names that kind. {named}.",
     )
     st.caption(said[2])
     charts.csv(table, name="power")
@@ -237,7 +239,7 @@ def _component(choice: Choice, result: Assessment) -> None:
         first["evolving_component"],
         format_func=lambda i: tracks.feature_label(i, width, names),
         key="evolving_component",
-        help="The share of the class, or a feature where the class occurs. Default: the one that changes most.",
+        help="The share of the class, or a feature within the class. Default: the one that changes most.",
         **bound,
     )
     name = f"{tracks.feature_label(position, width, names)}, class {sequence.class_names[block]}"
@@ -261,7 +263,7 @@ def _alarm(choice: Choice, result: Assessment) -> None:
         "False alarms at most",
         {value: f"{100 * value:g} %" for value in (0.01, 0.05, 0.1)},
         "watch_alpha",
-        "The probability that the alarm ever goes off without a change, however long one watches.",
+        "The probability that the alarm ever goes off although nothing changes, however long you watch.",
         index=1,
     )
     run = current_result(scenario="continual")  # an alarm hears tasks as they arrive, whatever is averaged

@@ -54,5 +54,5 @@ with left if lands else right:
 views.show(report, sequence, decision=lands)
 with controls.for_experts("experts") as fold:
     if fold.open:
-        told = "All numbers, and what the rules promise, task by task."
+        told = "All numbers, and what the rules promise for each task."
         controls.part("Show", views.EXPERTS, "expert", told)(report, sequence)

@@ -37,7 +37,7 @@ _weights_kept = Store[tuple[Hashable, ...], pd.DataFrame]("weights")
 
 def show(report: Report, sequence: imrc.TaskSequence, *, decision: bool) -> None:
     """Draw the picture a visitor chose, that of the decision among them; the others are not computed."""
-    about = "One picture at a time: what is behind the answer above."
+    about = "One chart at a time shows what is behind the answer above."
     titles = VIEWS | ({"decision": "What could one do?"} if decision else {})
     view = controls.switch("Look closer", titles, "view", about, label_visibility="collapsed")
     if view == "time":
@@ -60,8 +60,8 @@ def heatmaps(report: Report, quantity: Quantity = "error") -> None:
     triangle = run.n_tasks > LAG_VIEW_ABOVE and controls.toggle(
         "Steps beside tasks",
         f"triangle_{quantity}",
-        "With many tasks columns are tasks learnt after; this shows all steps, as the paper does"
-        + (f": every {stride}th of both." if (stride := triangle_stride(run.n_tasks)) > 1 else "."),
+        "With many tasks, the columns count tasks learnt since then. Switch this on to show all steps, as the paper "
+        "does" + (f": every {stride}th of both." if (stride := triangle_stride(run.n_tasks)) > 1 else "."),
     )
     charts.show(
         run_heatmaps,
@@ -74,7 +74,7 @@ def heatmaps(report: Report, quantity: Quantity = "error") -> None:
         + ", ".join(f"{RULES[rule]} {with_error(errors[rule])}" for rule in run.rules),
     )
     if run.scenario.kind == "before":
-        st.caption("Errors after learning; those before it are under *For experts*, *Curves*.")
+        st.caption("These are errors after learning. For errors before learning, see *Curves* under *For experts*.")
     if run.measure() != "error":
         st.caption(plain_errors_note(plain(run.rare_class)))
 
@@ -101,11 +101,11 @@ def budget() -> None:
 def _risks(report: Report, _sequence: imrc.TaskSequence) -> None:
     heatmaps(report, "risk")
     st.caption(
-        "Worst-case log loss over the uncertainty set, penalty included: no bound on the error, and rules that use "
-        "other tasks may promise more and still make fewer errors."
+        "Worst-case log loss over the uncertainty set, including the penalty. It does not bound the error: rules "
+        "that borrow from other tasks may have a higher value and still make fewer errors."
         if report.run.loss == "log"
-        else "Bound on the error of the randomised rule where the true distribution lies in the uncertainty set. An "
-        "early-stopped solver can leave it too low, and a value above 1 promises nothing."
+        else "Bound on the error of the randomised rule if the true distribution lies in the uncertainty set. A solver "
+        "that stops early can leave it too low, and a value above 1 promises nothing."
     )
 
 
@@ -134,7 +134,7 @@ def _task(report: Report, sequence: imrc.TaskSequence) -> None:
     middle = max(1, run.n_tasks // 2)
     controls.start_anew((run.fingerprint, run.n_tasks), story_task=middle)
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    told = {"help": "Its error at every step, and the weight of all tasks in its rule."}
+    told = {"help": "See its error at every step, and the weight of every task in its rule."}
     task = int(
         row.number_input("Task", 1, run.n_tasks, middle, key="story_task", bind="query-params", width=140, **told)
     )
@@ -142,7 +142,8 @@ def _task(report: Report, sequence: imrc.TaskSequence) -> None:
         "Rule",
         RULES,
         "uses_rule",
-        "Whose weights. Forward: as the task was learnt. Forward and backward: as it was learnt again.",
+        "The rule to show the weights of. Forward: the rule when the task was learnt. Forward and backward: the rule "
+        "after later tasks revised it.",
         among=["forward_backward", "forward"],
         place=row,
     )
@@ -171,8 +172,9 @@ def _numbers(report: Report, _sequence: imrc.TaskSequence) -> None:
     )
     charts.table(run.to_frame(), name=f"run-{run.name}", height=280)
     st.caption(
-        "One row per rule, repetition, task and step at which its error was measured anew. Errors of a rule and "
-        "repetition times their weights add up to the average error; its mean over repetitions is the number above."
+        "One row per rule, repetition, task and step at which the error was measured again. For each rule and "
+        "repetition, the errors times their weights add up to the average error. Its mean over repetitions is the "
+        "number above."
     )
 
 
@@ -180,7 +182,8 @@ def _calibration(report: Report, _sequence: imrc.TaskSequence) -> None:
     table = reliability_table(report.run)
     if not len(table):
         st.info(
-            "Not counted: the rules give no probabilities, or a longer run had these numbers.", icon=":material/info:"
+            "Not available: either the rules give no probabilities, or this result was taken from a longer run.",
+            icon=":material/info:",
         )
         return
     said = {
@@ -191,7 +194,7 @@ def _calibration(report: Report, _sequence: imrc.TaskSequence) -> None:
         reliability_chart,
         table,
         name="reliability",
-        alt="Share of right answers against the probability of the answer given, per rule with bands: "
+        alt="Share of correct predictions against the probability of the predicted class, per rule with bands: "
         + "; ".join(f"{rule} {values}" for rule, values in said.items()),
     )
 

@@ -65,15 +65,15 @@ def _found(
 def show(result: RunResult, sequence: imrc.TaskSequence) -> None:
     """Show the answer to the question chosen."""
     question = controls.switch(
-        "What if there were …",
+        "What if the tasks were different?",
         QUESTIONS,
         "what_if",
-        "The same rows cut every so many rows; the same tasks in random order; or all tasks but one. Runs of "
-        "their own, with the settings of this one.",
+        "Cut the same rows into blocks of another size, put the tasks in random order, or leave one task out. "
+        "Each is a separate run with the current settings.",
     )
     head, settings = sequence.head(result.n_tasks), result.settings
     if settings.scenario != "continual":
-        st.caption("Whatever the scenario, these runs learn tasks as they arrive.")
+        st.caption("These runs always learn tasks as they arrive, in every scenario.")
     if question == "blocks":
         _blocks(head, settings)
     elif len(head) < 3:
@@ -89,13 +89,15 @@ def _blocks(head: imrc.TaskSequence, settings: RunSettings) -> None:
         "Labels",
         _LABELS,
         "what_if_labels",
-        "*As many in all*: n grows with the block, so the number of labelled rows does not depend on its size. "
-        "*n in every block* uses the n of the sidebar, so smaller blocks have more labels in all.",
+        "*As many in all*: n grows with the size of the blocks, so the total number of labelled rows stays the "
+        "same. *n in every block*: n is that of the sidebar, so smaller blocks mean more labels in total.",
     )
     scale = labels == "all"
     sizes = asked.block_sizes(head, settings, scale=scale)
     if not sizes:
-        st.info("There are too few rows to cut them otherwise, with so many samples a task.", icon=":material/info:")
+        st.info(
+            "There are too few rows for blocks of another size with so many samples per task.", icon=":material/info:"
+        )
         return
     table = _found(
         ("blocks", scale),
@@ -112,8 +114,8 @@ def _blocks(head: imrc.TaskSequence, settings: RunSettings) -> None:
     charts.show(blocks_chart, table, present, name="what-if-blocks", alt=alt)
     charts.csv(table, name="what-if-blocks")
     st.caption(
-        "The rows of all tasks, one after the other, cut every so many rows; what is left over at the end is left out. "
-        "Other blocks have other test samples, so these errors are not paired."
+        "The rows of all tasks, in their order, are cut into blocks of equal size. An incomplete block at the end is "
+        "left out. Blocks of another size have other test samples, so these errors are not paired."
     )
 
 
@@ -125,23 +127,23 @@ def _order(head: imrc.TaskSequence, settings: RunSettings) -> None:
     alt = "Gain of the rules over a single task, in the order of arrival and in random order, with 95 % intervals."
     charts.show(gains_chart, found, name="what-if-order", alt=alt)
     st.caption(
-        "Error of all tasks at the last step. Each repetition has a random order of its own, and learns from and is "
-        "tested on the same rows in both."
+        "Mean error of all tasks at the last step. Each repetition has its own random order. Both orders use the same "
+        "rows for training and testing."
     )
 
 
 def _drop(head: imrc.TaskSequence, settings: RunSettings) -> None:
     middle = max(1, len(head) // 2)
     controls.start_anew((head.fingerprint, len(head)), what_if_task=middle)
-    told: dict[str, Any] = {"help": "All others are learnt without it, on the same rows.", "width": 200}
+    told: dict[str, Any] = {"help": "All other tasks are learnt without it, on the same rows.", "width": 200}
     task = int(st.number_input("Task left out", 1, len(head), middle, key="what_if_task", bind="query-params", **told))
     found = _found(("drop", task), head, settings, lambda tick: asked.without(head, settings, task - 1, tick=tick))
     if found is None:
         return
     st.markdown(asked.without_sentence(found, task - 1))
-    alt = f"By how much the error of every other task rises without task {task}, with 95 % intervals."
+    alt = f"How much the error of every other task rises without task {task}, with 95 % intervals."
     charts.show(without_chart, found, task - 1, head.labels, name="what-if-drop", alt=alt)
     st.caption(
-        "Error of each task at the last step, learnt from and tested on the same rows with and without it. Single "
-        "intervals: among 20 tasks about one excludes 0 by chance."
+        "Error of each task at the last step, with and without the task left out, on the same rows for training "
+        "and testing. The intervals are not corrected: for about one task in 20, the interval excludes 0 by chance."
     )

@@ -26,7 +26,7 @@ _changes = Store[tuple[Hashable, ...], Changed]("changes")
 def _assess(sequence: imrc.TaskSequence, spec: FeatureSpec, seed: int) -> Assessment:
     key = sequence.fingerprint, spec, seed
     if _assessments.get(key) is None:
-        less = "Fewer tasks k or frequencies make it smaller."
+        less = "To make it smaller, use fewer tasks k or fewer frequencies."
         if not keeping.fits("diagnosis", diagnosis_cells(sequence, spec, seed), less):
             st.stop()
     # Frozen result, read only: one copy serves everyone.

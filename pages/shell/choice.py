@@ -153,7 +153,7 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dic
     if values.get("preset") in RETIRED:
         preset, usual_loss = RETIRED[values["preset"]]
         of_loss = f", with the {usual_loss} loss" if preset == "recommended" else ""
-        notes["preset"] = f"The preset {values['preset']} is gone; {preset} is used{of_loss}."
+        notes["preset"] = f"The preset {values['preset']} no longer exists; {preset} is used{of_loss}."
         values = {**values, "preset": preset}
     preset, loss = word("preset", PRESETS, DEFAULT), word("loss", SETTINGS["loss"].words, usual_loss)
     features = FeatureSpec(
@@ -181,16 +181,18 @@ def fit_to_dataset(choice: Choice, sequence: imrc.TaskSequence, notes: dict[str,
         notes["k"] = f"There are at most {tasks:,} tasks: k = {tasks} is used, not {choice.k:,}."
     if 1 <= limit < settings.n:
         notes["n"] = (
-            f"The smallest task has {limit:,} samples to learn from, the rest is kept for testing: n = {limit} is "
+            f"The smallest task has {limit:,} samples to learn from, and the rest is kept for testing: n = {limit} is "
             f"used, not {settings.n:,}."
         )
         settings = replace(settings, n=limit)
     elif settings.n < sequence.n_classes:
-        notes["classes"] = f"With n = {settings.n} samples a task cannot hold all {sequence.n_classes} classes."
+        notes["classes"] = (
+            f"With n = {settings.n}, a task has too few samples to contain all {sequence.n_classes} classes."
+        )
     if settings.b > tasks - 1:
         notes["b"] = (
-            f"With {tasks} tasks there are at most {tasks - 1} before the newest: b = {tasks - 1} is used, "
-            f"not {settings.b}."
+            f"With {tasks} tasks, at most {tasks - 1} come before the newest: b = {tasks - 1} is used, not "
+            f"{settings.b}."
         )
         settings = replace(settings, b=tasks - 1)
     return replace(choice, k=tasks, settings=settings)

@@ -45,14 +45,14 @@ def buttons(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
         made = _model(found, choice, sequence)
         _score(made, choice, sequence.name)
         _report(found, choice, sequence)
-        with st.popover("Link", help="The address of this view, with all its settings."):
+        with st.popover("Link", help="The address of this view, including all its settings."):
             st.code(f"{st.context.url}?{urlencode(st.query_params.to_dict())}".rstrip("?"), wrap_lines=True)
-        with st.popover("Code", help="What repeats this run in Python or in a terminal."):
+        with st.popover("Code", help="Code that reproduces this run, in Python or in a terminal."):
             for (name, text), language in zip(repeated_by(choice).items(), ("python", "bash"), strict=True):
                 st.caption(name)
                 st.code(text, language=language, wrap_lines=True)
     if choice.dataset == OWN:
-        st.caption("The link keeps all settings but never your file: who opens it uploads the file again.")
+        st.caption("The link contains all settings but never your file. Whoever opens it has to upload the file again.")
 
 
 def _html(found: Report, sequence: Callable[[], imrc.TaskSequence], **options: Any) -> str:  # noqa: ANN401
@@ -77,8 +77,8 @@ def _report(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
         key="report",
         icon=":material/description:",
         on_click="ignore",
-        help="Verdict, numbers, all charts, settings, versions and how to repeat it; about 1 MB, opens without a "
-        "network. The comparison is in it once the page *Against others* has run with these settings.",
+        help="Verdict, numbers, all charts, settings, versions and how to reproduce them, in one file of about 1 "
+        "MB that you can open offline. The comparison is included once *Against others* has run with these settings.",
     )
 
 
@@ -92,17 +92,17 @@ def _model(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> Callab
             format_func=lambda one: STRATEGY_TITLES.get(one, "As advised"),
             key="model_by",
             bind="query-params",
-            help="From all rows of every task, with these settings.",
+            help="Learnt from all rows of every task, with these settings.",
         )
         strategy = found.advice.advised if chosen == "advice" else chosen
         if strategy not in STRATEGIES:
-            st.caption("No strategy is advised that could be learnt. To learn one all the same, choose it.")
+            st.caption("There is no advised strategy to learn. To learn one anyway, choose it above.")
             return None
         # Said here and not in tips of the buttons, which would lie over the button beside.
         st.caption(
-            f"{STRATEGY_TITLES[strategy]}, from all rows of every task. The model is for imrc.load in Python and the "
-            "command imrc predict, and remembers rows so that it can be updated. The script checks the same data, "
-            "learns the model and predicts, where imrc is installed."
+            f"{STRATEGY_TITLES[strategy]}, learnt from all rows of every task. Open the model with imrc.load in Python "
+            f"or with the command imrc predict. It stores rows so that you can update it. The script checks the "
+            f"same data, learns the model and predicts; it needs imrc installed."
         )
         made = partial(fit_model, sequence, strategy=strategy, settings=choice.settings, n_measured=choice.settings.n)
         st.download_button(
@@ -128,11 +128,11 @@ def _model(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> Callab
 
 def _score(made: Callable[[], Model] | None, choice: Choice, name: str) -> None:
     """Let the visitor drop the next file, and give its rows back with class and probabilities."""
-    why = "A file with the columns of the first one; its rows come back with class and probabilities beside them."
+    why = "Upload a file with the same columns. You get its rows back with a predicted class and probabilities."
     if choice.dataset != OWN:
-        why = "Scores the next file of a table of yours: bring one on the page *Your data*."
+        why = "Scores the next file of your own table. First upload one on the page *Your data*."
     elif made is None:
-        why = "There is no model to score by: choose one under *Model*."
+        why = "There is no model to score with. Choose one under *Model*."
     cannot = choice.dataset != OWN or made is None
     place = st.popover("Score a file", icon=":material/grading:", disabled=cannot, help=why)
     next_file = None if cannot else place.file_uploader("Score the next file", key="score_file", help=why)

@@ -200,9 +200,9 @@ def show_line() -> None:
         icon=":material/keep_off:" if pinned else ":material/keep:",
         on_click=visit.pin,
         args=(None if pinned else visit.choice,),
-        help="Takes the pinned run away."
+        help="Removes the pinned run."
         if pinned
-        else "Keeps this run in sight while you change settings, to compare the two. It is part of the link.",
+        else "Keeps this run in view while you change settings, so that you can compare. It becomes part of the link.",
     )
 
 
@@ -221,8 +221,10 @@ def show_pinned() -> None:
     differences = [(rule, run_difference(now, before, rule)) for rule in _shown(now)]
     told = " · ".join(f"{RULES[rule].lower()} {_difference(one)}" for rule, one in differences if one is not None)
     if not told:
-        told = "the runs have other tasks, other draws or another scenario, so their errors cannot be compared"
-    st.markdown(f":small[Pinned: {_what(visit.pinned)} · {_errors(before)}]  \n:small[Now minus pinned: {told}]")
+        told = "the runs differ in tasks, draws or scenario, so their errors cannot be compared"
+    st.markdown(
+        f":small[Pinned: {_what(visit.pinned)} · {_errors(before)}]  \n:small[Change since the pinned run: {told}]"
+    )
 
 
 def _difference(difference: Interval) -> str:

@@ -125,7 +125,7 @@ def fits(what: str, cells: float, less: str) -> bool:
     most = limits().cells
     if cells > most:
         st.error(
-            f"**This {what} is too large for this server.** It would hold about {cells / 1e6:,.0f} million numbers at "
+            f"**This {what} is too large for this server.** It would need about {cells / 1e6:,.0f} million numbers at "
             f"once; at most {most / 1e6:,.4g} million are allowed. {less}",
             icon=":material/block:",
         )
@@ -143,7 +143,9 @@ def turn() -> Iterator[Callable[[float], None]]:
     """Hold a place while something runs; gives what is told the share done, and ends a run that takes too long."""
     slot = st.empty()
     while not _places().acquire(timeout=_LOOK_S):
-        slot.info("Waiting for a free place. It starts by itself.", icon=":material/hourglass_empty:")
+        slot.info(
+            "Other runs are using all cores. This one starts as soon as one is free.", icon=":material/hourglass_empty:"
+        )
     started, most = time.monotonic(), limits().seconds
 
     def pace(share: float) -> None:
@@ -151,7 +153,7 @@ def turn() -> Iterator[Callable[[float], None]]:
         if share > 0.0 and elapsed > _PACE_S and elapsed / share > most:
             st.error(
                 f"**This run would take too long for this server**: about {duration(elapsed / share)}; at most "
-                f"{duration(most)} are allowed. Fewer repetitions, tasks k or samples n make it shorter.",
+                f"{duration(most)} are allowed. To make it shorter, use fewer repetitions, tasks k or samples n.",
                 icon=":material/block:",
             )
             st.stop()

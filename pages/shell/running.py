@@ -93,7 +93,7 @@ store = Store[state.RunKey, RunResult]("runs")
 
 def may_run(sequence: imrc.TaskSequence, settings: RunSettings) -> bool:
     """Return whether a run is small enough; say so if it is not."""
-    less = "Fewer repetitions, tasks k, backward steps b, samples n or frequencies make it smaller."
+    less = "To make it smaller, use fewer repetitions, tasks k, backward steps b, samples n or frequencies."
     return keeping.fits("run", run_cells(sequence, settings), less)
 
 
@@ -117,10 +117,10 @@ def ensure_compiled() -> None:
     state = solver()
     if state.done:
         return
-    bar = st.progress(0.0, text="Getting the solver ready. The first start compiles it, which takes some seconds.")
+    bar = st.progress(0.0, text="Preparing the solver. At the first start it is compiled, which takes some seconds.")
     with state.lock:
         if not state.done:
-            warm_up(lambda share, text: bar.progress(share, text=f"{text}. This happens at the first start only."))
+            warm_up(lambda share, text: bar.progress(share, text=f"{text}. This happens only at the first start."))
             state.done = True
     bar.empty()
 
@@ -316,9 +316,15 @@ def _stopped_result(key: state.RunKey, sequence: imrc.TaskSequence, settings: Ru
         _, job, steps = visit.partial
         found, reached = RunResult.from_steps(job, sequence, steps), f"{len(steps)} of {len(sequence)} tasks"
     row = st.container(horizontal=True, vertical_alignment="center")
-    told = f"Stopped after {reached}: everything here is about these."
+    told = f"Stopped after {reached}. All results here refer to these."
     row.warning(told if found else "Stopped before the first task was learnt.", icon=":material/stop:")
-    row.button("Go on", icon=":material/play_arrow:", key=f"again-{key[1][0]}", on_click=_again, help="Runs the rest.")
+    row.button(
+        "Go on",
+        icon=":material/play_arrow:",
+        key=f"again-{key[1][0]}",
+        on_click=_again,
+        help="Runs the rest of this experiment.",
+    )
     return found.part(settings) if found else None
 
 

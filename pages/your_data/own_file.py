@@ -43,8 +43,9 @@ _WIDGETS = {
 }
 """Label and help of each widget."""
 _FULL = (
-    "This server holds as many files as it may, 256 MB for all visitors together. Nothing of yours was kept. Files of "
-    "visitors who leave are gone within a minute: upload yours again then, or a smaller part of it."
+    "The server has no room for your file: it holds at most 256 MB for all visitors together. Nothing was stored. "
+    "Files of visitors who leave are deleted within a minute, so try again shortly, or upload a smaller part of your "
+    "file."
 )
 _SHOWN = {
     **{"dayfirst": {True: "day first", False: "month first"}, "decimal": {".": "a point", ",": "a comma"}},

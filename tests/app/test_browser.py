@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from pages.shell import documentation
 from tests.app.conftest import running_server
 
 
@@ -76,3 +77,10 @@ def test_the_documentation_opens_from_the_app_and_no_other_file_is_served(server
     target.close()
     for path in ("conf.py", "..%2fconf.py", "no-such-page.html"):
         assert page.request.get(f"{server}/documentation/{path}").status in (400, 404), path
+
+
+def test_without_a_built_site_the_pages_of_the_documentation_open_as_text():
+    names = re.findall(r'href="([^"]+)\.md"', documentation.index().body.decode())
+    assert {"how-to/choose", "deploy"} < set(names)
+    for name in (*names, "../README", "conf"):
+        assert documentation.text(name).status_code == (200 if name in names else 404), name

@@ -53,7 +53,7 @@ REAL = [{"dataset": name, "k": "3", "n": "30", "b": "2", "repetitions": "5"} for
 
 _ERROR = r"(\.\d{3} ± \.\d{3})"
 _FACTS: tuple[tuple[str, str], ...] = (
-    ("effective samples", r"worth ([\d,.]+) samples (?:instead of|before any of its labels)"),
+    ("effective samples", r"worth ([\d,.]+) samples (?:instead of|before it has any labels)"),
     ("effective samples", r"this run: ([\d,.]+) samples"),
     ("effective samples", r"run reached, ([\d,.]+\d)"),
     ("verdict", r"Verdict on the page \*Is it evolving\?\*: \**(.+?)\**\.(?= |$)"),

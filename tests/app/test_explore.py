@@ -127,7 +127,7 @@ def test_the_representation_follows_the_preset_until_somebody_sets_it(app):
 def test_a_link_to_a_preset_that_is_gone_gets_another_one_and_says_so(app, gone, preset, loss):
     test = app(dataset="trend", k="5", n="6", preset=gone)
     assert not test.exception
-    assert f"The preset {gone} is gone; {preset} is used" in texts(test)
+    assert f"The preset {gone} no longer exists; {preset} is used" in texts(test)
     settings = test.session_state["visit"].choice.settings
     assert (settings.preset, settings.learner.loss) == (preset, loss)
 
@@ -140,7 +140,7 @@ def test_a_link_to_a_preset_that_is_gone_gets_another_one_and_says_so(app, gone,
         ({"n": "9999"}, "n = 9 is used, not 9,999"),
         ({"seed": "1e10"}, "seed = '1e10' is not possible (0 to 2,147,483,647)"),
         ({"k": "2000"}, "There are at most 60 tasks: k = 60 is used, not 2,000"),
-        ({"b": "500"}, "With 20 tasks there are at most 19 before the newest: b = 19 is used, not 500"),
+        ({"b": "500"}, "With 20 tasks, at most 19 come before the newest: b = 19 is used, not 500"),
         ({"W": ""}, "W = '' is not possible"),
         ({"dataset": "../../etc/passwd"}, "dataset = '../../etc/passwd' is not known; six_or_nine is used"),
         ({"scenario": "<b>yesterday</b>"}, "is not known; continual is used"),
@@ -193,8 +193,8 @@ def test_weights_of_tasks_are_shown_on_demand_as_the_library_says(app, dataset, 
     [
         ({}, "How large should blocks be?"),
         ({"what_if_labels": "n in every block"}, "How large should blocks be?"),
-        ({"what_if": "Another order"}, "Does the order of the tasks carry the gain?"),
-        ({"what_if": "A task less", "what_if_task": "2"}, "Which tasks would miss task 2?"),
+        ({"what_if": "Another order"}, "Does the gain depend on the order of the tasks?"),
+        ({"what_if": "A task less", "what_if_task": "2"}, "Which tasks need task 2?"),
     ],
 )
 def test_what_if_is_answered_from_the_link_as_the_library_does(app, asked, title):
@@ -222,6 +222,6 @@ def test_labels_needed_are_the_realised_samples_wherever_they_are_said(app, scen
     needed = int(re.search(r"\*\*(?:more than )?([\d,]+)(?: or fewer)? labels\*\*", texts(test))[1])
     test = test.switch_page("pages/why_it_helps/page.py").run()  # the runs at several n are there now
     assert not test.exception
-    realised = re.search(r"it would take (?:at most )?([\d.,]+) ", texts(test))
+    realised = re.search(r"alone would need (?:at most )?([\d.,]+) ", texts(test))
     assert realised is None or math.ceil(float(realised[1]) - 1e-9) in (needed - 1, needed)
     assert realised is not None or scenario == "next_task"

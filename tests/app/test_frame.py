@@ -134,12 +134,12 @@ def test_a_pinned_run_stays_beside_the_present_one(app):
     assert f"forward and backward {decimal(difference.mean)} (95 % interval {decimal(difference.low)}" in said
     # The link brings both.
     again = app(**link(test))
-    assert texts(again).replace("−", "-").count("Now minus pinned") == 1
+    assert texts(again).replace("−", "-").count("Change since the pinned run") == 1
     # Other draws are no pairs.
     test.number_input(key="seed").set_value(5).run()
-    assert "other draws or another scenario, so their errors cannot be compared" in texts(test)
+    assert "the runs differ in tasks, draws or scenario, so their errors cannot be compared" in texts(test)
     test.button(key="pin").click().run()
-    assert "Now minus pinned" not in texts(test)
+    assert "Change since the pinned run" not in texts(test)
     assert "pin" not in link(test)
 
 

@@ -88,7 +88,7 @@ def test_a_new_run_ends_the_old_one(watched):
 
 
 def waits(visitor: Visitor) -> bool:
-    return "Waiting for a free place" in visitor.alerts
+    return "Other runs are using all cores" in visitor.alerts
 
 
 def test_no_more_run_than_there_are_places_and_whoever_leaves_makes_room(watched):

@@ -20,7 +20,7 @@ def test_a_link_to_a_run_that_is_far_too_large_runs_nothing(app, monkeypatch):
     (message,) = [error.value for error in test.error]
     assert "too large for this server" in message
     assert "at most 250 million" in message
-    assert "Fewer repetitions, tasks k" in message
+    assert "fewer repetitions, tasks k" in message
 
 
 def test_a_diagnosis_that_is_far_too_large_is_not_begun(app, monkeypatch):

@@ -78,7 +78,7 @@ def test_a_researcher_goes_from_a_link_to_a_pinned_comparison_and_the_report(new
     expect(page.get_by_text("This run is pinned")).to_be_visible()
     page.get_by_role("spinbutton", name="Samples n").fill("20")
     page.get_by_role("spinbutton", name="Samples n").press("Enter")
-    expect(page.get_by_text("Now minus pinned").first).to_be_visible()
+    expect(page.get_by_text("Change since the pinned run").first).to_be_visible()
     expect(page).to_have_url(re.compile(r"[?&]n=20(&|$)"))
     many = errors_shown(page)
     assert few != many
@@ -99,5 +99,5 @@ def test_a_researcher_goes_from_a_link_to_a_pinned_comparison_and_the_report(new
     # Whoever gets the link sees the same.
     other = new_page(1440, 900)
     other.goto(link)
-    expect(other.get_by_text("Now minus pinned").first).to_be_visible()
+    expect(other.get_by_text("Change since the pinned run").first).to_be_visible()
     assert errors_shown(other) == many

@@ -73,7 +73,7 @@ def test_pages_take_gaps_and_words(app):
     [
         (b"x,y\n", "data.csv", "no rows"),
         (b"x,y\n1,a\n2,b,c\n", "data.csv", "row 2 has 3 cells"),
-        (b"\x80\x04\x95.....", "data.npz", "no table of a kind"),
+        (b"\x80\x04\x95.....", "data.npz", "not a kind of table"),
         (b"PK\x03\x04broken", "data.zip", "damaged"),
         (b"x,y\n" + b"5,a\n5,b\n" * 8, "data.csv", "No column is left"),
         (HOSTILE["far cell"](), f"{HTML}.xlsx", "the limits for one file"),

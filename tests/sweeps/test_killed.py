@@ -53,7 +53,7 @@ def test_stopped_twice_with_worker_processes_and_resumed_equals_uninterrupted(tm
         assert all(now[key] == when for key, when in before.items()), "a finished cell was lost or run again"
         before = now
         if how == signal.SIGINT:
-            said = f"imrc: stopped. {len(now)} of 60 cells are in {path}; the same command goes on from there."
+            said = f"imrc: stopped. {len(now)} of 60 cells are in {path}; run the same command again to continue."
             assert said in error
             assert "Traceback" not in error
     process = sweep(path, *size)

@@ -46,7 +46,7 @@ def test_what_cannot_be_run_is_left_out_and_it_says_why():
         "Left out: k = 201 for identical, which has at most 200 tasks (18 cells).",
         "Left out: n = 201 for identical with 4 tasks, whose smallest task gives 200 training samples (6 cells).",
         "Left out: n = 300 for identical with 4 tasks, whose smallest task gives 200 training samples (6 cells).",
-        "Lowered: b = 4 to 3 for identical with 4 tasks: no more can be learnt again (3 cells).",
+        "Lowered: b = 4 to 3 for identical with 4 tasks, because no more tasks can be revised (3 cells).",
         "Run once: combinations that are the same (3 cells).",
     }
     left_out = [int(note.split("(")[-1].split()[0]) for note in plan.notes if not note.startswith("Lowered")]
@@ -79,7 +79,7 @@ def test_the_plan_knows_what_is_done(tmp_path):
     ("text", "message"),
     [
         ("datasets = ['identical']\nsede = 1", r"sweep.toml: unknown key 'sede'. Did you mean 'seeds'\? Known keys:"),
-        ("n = 5", "sweep.toml: 'datasets' is missing; name at least one"),
+        ("n = 5", "sweep.toml: 'datasets' is missing. Name at least one"),
         ("datasets = 'usenet9'", "sweep.toml: datasets must be one of .*'usenet1'.*; got 'usenet9'"),
         ("datasets = []", "sweep.toml: datasets is empty"),
         ("datasets = 'identical'\nb = [1, -1]", r"sweep.toml: b, value 2 of 2, must be between 0 and 2000; got -1"),
@@ -87,7 +87,7 @@ def test_the_plan_knows_what_is_done(tmp_path):
         ("datasets = 'identical'\npresets = 'best'", r"sweep.toml: presets must be one of 'paper', 'recommended'"),
         ("datasets = 'identical'\nmethods = ['imrc', 'svm']", r"methods, value 2 of 2,: must be one of 'imrc'"),
         ("datasets = 'identical'\nseeds = '0:x'", r"sweep.toml: seeds must be a whole number, got '0:x'"),
-        ("datasets = 'identical'\n[reading]\ntarget = 'y'", "sweep.toml: target is for files of your own"),
+        ("datasets = 'identical'\n[reading]\ntarget = 'y'", "sweep.toml: target is for your own files"),
         ("datasets = 'identical'\n[reading]\ntarge = 'y'", "unknown key 'targe'. Did you mean 'target'"),
         ("datasets = [", r"sweep.toml is not TOML: "),
         (b"\xff\xfe\x00", "not a text file in UTF-8"),

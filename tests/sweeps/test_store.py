@@ -152,10 +152,10 @@ def test_files_that_are_no_store_or_a_damaged_one_are_refused_and_left_alone(tmp
     text, foreign, whole = tmp_path / "notes.txt", tmp_path / "photos.db", copied.read_bytes()
     text.write_text("Dear diary, " * 1000)
     changed(foreign, "CREATE TABLE photos (name TEXT)")
-    refused(text, "notes.txt is no SQLite database, so it is not a results store")
+    refused(text, "notes.txt is not an SQLite database, so it is not a results store")
     refused(foreign, "photos.db is a database of another program")
     for place in (tmp_path, tmp_path / "missing" / "r.sqlite"):
-        refused(place, "cannot be opened. It must be a file, in a folder that exists")
+        refused(place, "cannot be opened. It must be a file in an existing folder")
     assert changed(copied, "PRAGMA application_id") == (APPLICATION_ID,)
     changed(copied, "PRAGMA user_version = 99")
     refused(copied, r"made by another release of imrc \(format 99; this one uses 2\)")
@@ -204,8 +204,8 @@ def test_a_read_only_store_is_read_and_not_written(filled):
                 cell = plan_sweep(small_spec()).cells[0]
                 with pytest.raises(StoreError, match="cannot be written"):
                     store.put(cell, trivial(cell))
-            refused(folder / "new.sqlite", "cannot be opened. It must be a file, in a folder that exists")
-            refused(filled, "cannot be opened. It must be a file, in a folder that exists")
+            refused(folder / "new.sqlite", "cannot be opened. It must be a file in an existing folder")
+            refused(filled, "cannot be opened. It must be a file in an existing folder")
     finally:
         folder.chmod(0o755)
         shutil.rmtree(folder)

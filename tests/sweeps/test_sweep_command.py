@@ -89,7 +89,7 @@ def test_a_dry_run_runs_nothing(capsys, kept):
         (["sweep"], "Name at least one dataset with --datasets"),
         ([*SMALL, "-n", "0"], "the command: n must be between 1 and 10000; got 0"),
         ([*SMALL, "-n", "999"], "No combination of the sweep makes sense. Left out: n = 999"),
-        ([*SMALL, "--target", "state"], "target is for files of your own"),
+        ([*SMALL, "--target", "state"], "target is for your own files"),
         (
             ["sweep", "--datasets", str(ROOT / "data" / "results" / "readings.csv")],
             "needs --target and either --by or --every",
@@ -100,7 +100,7 @@ def test_a_dry_run_runs_nothing(capsys, kept):
         ([*SMALL, "--file", "missing.toml"], "missing.toml cannot be read"),
         ([*SMALL, "--export", "cells.xlsx"], "must end in .csv or .parquet"),
         ([*SMALL, "--jobs", "0"], "--jobs must be between 1 and 1024"),
-        ([*SMALL, "--scheduler", "tcp://127.0.0.1:1"], "--jobs is for this machine"),
+        ([*SMALL, "--scheduler", "tcp://127.0.0.1:1"], "--jobs applies to this machine only"),
     ],
 )
 def test_bad_input_ends_with_status_2(capsys, arguments, message):
@@ -112,7 +112,7 @@ def test_bad_input_ends_with_status_2(capsys, arguments, message):
 
 @pytest.mark.parametrize(
     ("place", "message"),
-    [("notes.txt", "is not a results store"), ("nowhere/r.sqlite", "in a folder that exists")],
+    [("notes.txt", "is not a results store"), ("nowhere/r.sqlite", "in an existing folder")],
 )
 def test_a_store_that_cannot_be_used_ends_with_status_1(capsys, tmp_path, place, message):
     (tmp_path / "notes.txt").write_text("Some notes. " * 100)
@@ -134,7 +134,7 @@ def test_failed_cells_are_listed_and_end_with_status_1(capsys, monkeypatch):
     assert main(SMALL) == 1
     output = capsys.readouterr()
     assert "Failed: identical, imrc:recommended, n = 5, seed 0, repetition 2: ValueError: no such luck" in output.err
-    assert "imrc: 1 of 2 cells failed; the same command tries them again." in output.err
+    assert "imrc: 1 of 2 cells failed. Run the same command again to retry them." in output.err
     assert "imrc (recommended)" in output.out
     assert "Traceback" not in output.err
     assert main(["--debug", *SMALL]) == 1

@@ -121,7 +121,7 @@ CASES = [
     Case("label by position", text(table()), {"label": -1, "block": 4}, **GOOD),
     Case("position out of range", text(table()), {"label": 17, "block": 4}, says=("no column number 17",)),
     # tasks
-    Case("neither task nor block", text(table()), {"label": "y"}, says=("how rows become tasks",)),
+    Case("neither task nor block", text(table()), {"label": "y"}, says=("how rows form tasks",)),
     Case("both task and block", text(table()), {"label": "y", "task": "x", "block": 4}, says=("not both",)),
     Case("one task", text("t,x,y\n" + "7,1,a\n7,2,b\n" * 6), {"label": "y", "task": "t"}, says=("'t'", "only one task")),
     Case("label as task", text(table()), {"label": "y", "task": "y"}, says=("both the label and the task",)),
@@ -133,7 +133,7 @@ CASES = [
     Case("tasks not sorted", text("t,x,y\n" + "".join(f"{i * 5 % 3},{i % 4},{'ab'[i % 2]}\n" for i in range(24))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("increasing order",)),
     Case("dates as tasks", text("when,x,y\n" + "".join(f"2020-{1 + i // 28:02d}-{1 + i % 28:02d},{i % 5},{'ab'[i % 2]}\n" for i in range(168))), {"label": "y", "task": "when"}, tasks=6, features=1, classes=2, told=("one per month",)),
     Case("task column of words", text("t,x,y\n" + "".join(f"{['zinc', 'iron', 'tin'][i // 4]},{i % 3},{'ab'[i % 2]}\n" for i in range(12))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("first appear",)),
-    Case("tasks with one class", text("t,x,y\n" + "".join(f"{i // 4},{i % 3},{'ab'[i > 5]}\n" for i in range(12))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("one class only",)),
+    Case("tasks with one class", text("t,x,y\n" + "".join(f"{i // 4},{i % 3},{'ab'[i > 5]}\n" for i in range(12))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("only one class",)),
     # headers and names
     Case("duplicate columns", text("x,x,y\n" + "1,2,a\n3,1,b\n" * 6), **GOOD, told=("several columns called 'x'",)),
     Case("empty names", text(",,y\n" + "1,2,a\n3,1,b\n" * 6), **GOOD),
@@ -150,7 +150,7 @@ CASES = [
     Case("stray separator in one row", text("x,z,y\n1,2,a\n3,1,b,\n" * 1 + "1,2,a\n3,1,b\n" * 5), **GOOD, told=("separator too many",)),
     # encodings
     Case("UTF-16 cut in the middle", lambda: table().encode("utf-16")[:-1], says=("does not fit", "UTF-8")),
-    Case("zero bytes", lambda: table().encode() + b"\0" * 20, says=("no table of a kind",)),
+    Case("zero bytes", lambda: table().encode() + b"\0" * 20, says=("not a kind of table",)),
     # values
     Case("mixed types", text("x,z,y\n" + "".join(f"{i if i != 7 else 'seven'},{i % 3},{'ab'[i % 2]}\n" for i in range(12))), **GOOD, told=("'seven' in row 8", "count as missing")),
     Case("infinities", text("x,z,y\n" + "inf,2,a\n1,1,b\n-Infinity,3,a\n1e999,4,b\n2,2,a\n3,9,b\n" * 2), **GOOD, told=("infinite",)),
@@ -174,8 +174,8 @@ CASES = [
     Case("zip with two tables", lambda: zipped({"a.csv": b"1", "b.csv": b"2"}), says=("one table", "a.csv, b.csv")),
     Case("zip with paths upwards", lambda: zipped({"../../etc/passwd.csv": table().encode()}), **GOOD),
     Case("pickle renamed to csv", lambda: pickle.dumps(Bomb(), protocol=0), says=()),
-    Case("other kinds of file", lambda: b"\x93NUMPY\x01\0" + bytes(60), file="data.npz", says=("no table of a kind", "Save it as CSV")),
-    *(Case(f"refused: {name}", lambda content=content: content, says=("no table of a kind", "Save it as CSV")) for name, content in {
+    Case("other kinds of file", lambda: b"\x93NUMPY\x01\0" + bytes(60), file="data.npz", says=("not a kind of table", "as CSV")),
+    *(Case(f"refused: {name}", lambda content=content: content, says=("not a kind of table", "as CSV")) for name, content in {
         "xz": b"\xfd7zXZ\0" + bytes(90), "SPSS": b"$FL2@(#) SPSS DATA FILE" + bytes(200), "Stata": b"<stata_dta><header><release>118", "R": b"RDX3\nX\n\0\0\0\3" + bytes(50),
         "PDF": b"%PDF-1.7 ...", "image": b"\x89PNG\r\n\x1a\n" + bytes(50), "pickle": pickle.dumps(Bomb()), "npz": npz_with_objects(), "random bytes": np.random.default_rng(0).bytes(5000),
         "web page": b"<!DOCTYPE html><html><table><tr><td>1</td></tr></table></html>", "JSON": b'{"x": [1, 2], "y": ["a", "b"]}', "sparse ARFF": ARFF.encode() + b"{0 1}\n{1 2, 2 b}\n",

@@ -137,7 +137,7 @@ def test_own_file_in_blocks_is_assessed(capsys, own_file):
         (["FILE", "--label", "nothing", "--block", "60"], "nothing"),
         (["FILE", "--label", "state", "--block", "60", "-k", "99"], "k must be between 1 and 10"),
         (["there_is_none.csv", "--label", "a", "--block", "5"], "there_is_none.csv is not on this computer"),
-        (["identical", "--label", "state"], "--target is for files of your own"),
+        (["identical", "--label", "state"], "--target is for your own files"),
     ],
 )
 @pytest.mark.parametrize("command", ["run", "check"])
@@ -184,7 +184,7 @@ def test_a_bug_is_no_bad_input(capsys, monkeypatch, own_file, place, arguments, 
 
 
 def test_what_ends_a_run_is_said_on_a_clean_line(capsys, monkeypatch):
-    memory = "imrc: There is not enough memory on this computer for that.\n"
+    memory = "imrc: This computer does not have enough memory for that.\n"
     for error, said in ((MemoryError, memory), (KeyboardInterrupt, "imrc: stopped\n")):
         monkeypatch.setattr("imrc.core.learner.Learner.step", Mock(side_effect=error))
         assert main(RUN) == 1

@@ -87,7 +87,13 @@ def test_the_rule_is_the_rule(rng):
 # Errors of the most frequent class, each task alone, pooled, forward, forward and backward, and their spread; which is
 # best, which is advised, the verdict, and what is to be done.
 CASES = {
-    "a clear gain": ((0.5, 0.4, 0.36, 0.35, 0.32), 0.002, *["forward_backward"] * 2, "best", "revise the tasks before"),
+    "a clear gain": (
+        (0.5, 0.4, 0.36, 0.35, 0.32),
+        0.002,
+        *["forward_backward"] * 2,
+        "best",
+        "revise the rules of earlier",
+    ),
     # Also not where the gain is sure, but too small to be of use. The gain over each task alone says nothing.
     **{
         f"guessing, {guess}": ((guess, 0.378, 0.34, 0.35, 0.32), 0.002, best, None, "none of these", "not use")
@@ -95,7 +101,14 @@ CASES = {
     },
     "noise": ((0.4, 0.38, 0.38, 0.36, 0.34), 0.1, "forward_backward", None, "none of these", "More repetitions"),
     "one rule": ((0.5, 0.4, 0.30, 0.35, 0.32), 0.002, "pooled", "pooled", "best", "Train one rule for all tasks"),
-    "little is lost": ((0.5, 0.4, 0.323, 0.35, 0.32), 0.002, "forward_backward", "pooled", "simpler", "it loses .00"),
+    "little is lost": (
+        (0.5, 0.4, 0.323, 0.35, 0.32),
+        0.002,
+        "forward_backward",
+        "pooled",
+        "simpler",
+        "Its error is .00",
+    ),
     "close": ((0.6, 0.4, 0.33, 0.4, 0.32), 0.03, *["forward_backward"] * 2, "close", "It is close: pooling all tasks"),
     "neighbours mislead": ((0.6, 0.3, 0.4, 0.33, 0.35), 0.002, "single", "single", "best", "on its own samples"),
 }
@@ -145,7 +158,7 @@ def test_without_references_guessing_still_counts(runs):
     result, _ = runs
     found = decide(replace(result, majority=table(0.01, 0.001, np.random.default_rng(0))), "Toy")
     assert (found.advice.best, found.advice.advised) == ("majority", None)
-    assert found.notes == ("The pooled rule was not run beside it.",)
+    assert found.notes == ("This result has no pooled rule to compare with.",)
 
 
 def test_other_draws_are_refused(runs):

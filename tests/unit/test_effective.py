@@ -56,13 +56,13 @@ def test_steps_without_borrowing_are_counted_and_said(run):
     # The first step has no past: what was chosen there does not count.
     found = effective_samples(with_values(run, np.full((2, 5), 12.0), [[1, 0, 0, 0, 1], [1, 0, 1, 1, 0]]))
     assert found.borrowing == pytest.approx(3 / 8)
-    assert borrowing_note(found).startswith("On average over the steps, rules that borrow from other tasks have 38 %")
+    assert borrowing_note(found).startswith("On average over the steps, rules that borrow from other tasks get 38 %")
     assert borrowing_note(effective_samples(run, "single")) == ""
     never = with_values(run, np.full((2, 3), 10.0), [[1, 0, 0], [1, 0, 0]])
     assert "in every step" in borrowing_note(effective_samples(never))
     assert "own 10 samples" in worth_sentence(never)
     for share, text in ((0.999, "99 %"), (0.001, "1 %")):
-        assert f"have {text} of the weight" in borrowing_note(replace(found, borrowing=share))
+        assert f"get {text} of the weight" in borrowing_note(replace(found, borrowing=share))
 
 
 def test_theorem_4_follows_the_ratio_and_its_interval():

@@ -164,7 +164,7 @@ def test_one_task_one_class():
     ("call", "message"),
     [
         (lambda m, X, y: m.partial_fit(X, 8 * y), r"not among the classes: \[8\].*first call"),
-        (lambda m, X, y: m.partial_fit(X, y, classes=[0, 1, 2]), "classes must stay"),
+        (lambda m, X, y: m.partial_fit(X, y, classes=[0, 1, 2]), "classes must be the same"),
         (lambda m, X, y: m.predict(X, task=1), "task must be between -1 and 0"),
         (lambda m, X, y: m.predict(X, rule="best"), "rule must be one of"),
     ],
@@ -262,7 +262,7 @@ def frames(sequence):
         (lambda frame: frame.drop(columns="width"), "now missing:\n- width"),
         (lambda frame: frame.assign(weight=1.0), "unseen at fit time:\n- weight"),
         (lambda frame: frame.rename(columns={"width": "Width"}), "unseen at fit time:\n- Width"),
-        (lambda frame: frame.assign(depth="red"), "do not hold numbers: 'depth'. Make numbers of them first"),
+        (lambda frame: frame.assign(depth="red"), "do not hold numbers: 'depth'. Turn them into numbers first"),
         (lambda frame: frame.assign(depth=np.nan), "missing values|NaN"),
     ],
 )

@@ -193,7 +193,7 @@ def test_what_was_saved_before_the_recommended_learner_changed_is_refused_with_a
         arrays = dict(file)
     header = json.loads(str(arrays.pop("header"))) | {"format": format_}
     np.savez(tmp_path / "old.npz", header=np.array(json.dumps(header)), **arrays)
-    with pytest.raises(ValueError, match=r"saved by imrc 1, whose recommended learner was another one\. Open it with"):
+    with pytest.raises(ValueError, match=r"saved by imrc 1, which had a different recommended learner\. Open it with"):
         RunResult.load(tmp_path / "old.npz")
 
 
@@ -285,7 +285,7 @@ def test_repetitions_run_one_by_one_in_one_thread_are_the_same_to_the_last_bit(p
 
 
 def test_repetitions_that_do_not_belong_together_are_refused(sequence, result):
-    with pytest.raises(ValueError, match="do not hold the 4 repetitions"):
+    with pytest.raises(ValueError, match="do not contain the 4 repetitions"):
         join_repetitions([result], RunSettings(repetitions=4))
     other = imrc.evaluate(sequence.head(6), n=8, b=2, repetitions=3, features="identity")
     with pytest.raises(ValueError, match="different sequences or methods"):

@@ -81,7 +81,7 @@ def test_a_file_that_needs_too_much_ends_with_a_sentence_that_says_both_limits(m
         pytest.skip("this system knows no limit on memory")
     monkeypatch.setattr(apart, "MEMORY_BYTES", 120 << 20)
     with pytest.raises(
-        DataError, match=r"big\.csv is damaged, or too much .*120 MB of memory and 60 seconds.*Keep fewer"
+        DataError, match=r"big\.csv is damaged, or needs too much .*120 MB of memory and 60 seconds.*Keep fewer"
     ):
         open_table(million_rows(), name="big.csv")
     monkeypatch.setattr(apart, "MEMORY_BYTES", 1 << 30)
@@ -164,7 +164,7 @@ def test_the_newest_tasks_are_kept_and_names_that_begin_alike_are_shortened():
     cut = cut_table(here(f"t,x,y\n{rows}".encode()), label="y", task="t", newest=60)
     assert cut.sequence.labels == tuple(str(j) for j in range(10, 70))
     assert ("tasks before the newest 60 of 70", 60) in cut.dropped
-    assert any("all begin with 'campaign north '" in note for note in cut.notes)
+    assert any("All task names begin with 'campaign north '" in note for note in cut.notes)
 
 
 def test_columns_that_look_like_identifiers_are_off_unless_they_are_asked_for():
@@ -222,7 +222,7 @@ def test_a_recipe_reads_the_next_file_in_the_same_way():
     np.testing.assert_array_equal(X_bare, X)
     with pytest.raises(DataError, match="no column 'pressure'"):
         recipe.apply(bare.drop(columns=["pressure"]))
-    with pytest.raises(DataError, match="no recipe"):
+    with pytest.raises(DataError, match="does not know this recipe"):
         Recipe.from_dict({"version": 2})
 
 

@@ -311,7 +311,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_file_that_means_harm_ends_in_a_sentence(name):
-    with pytest.raises(InputError, match="no model saved by imrc, or it is damaged"):
+    with pytest.raises(InputError, match="not a model saved by imrc, or it is damaged"):
         imrc.load(io.BytesIO(changed(HOSTILE[name])))
 
 
@@ -324,7 +324,7 @@ def test_other_files_and_other_versions_end_in_a_sentence(tmp_path, model):
             imrc.load(io.BytesIO(changed(lambda told, arrays, key=key, value=value: told.update({key: value}))))
     for content in (b"", b"PK\x03\x04", b"a,b\n1,2\n", zipfile_of_nothing()):
         (tmp_path / "x.imrc").write_bytes(content)
-        with pytest.raises(InputError, match=r"x\.imrc is no model"):
+        with pytest.raises(InputError, match=r"x\.imrc is not a model"):
             imrc.load(tmp_path / "x.imrc")
     with pytest.raises(FileNotFoundError):
         imrc.load(tmp_path / "none.imrc")
@@ -390,7 +390,7 @@ def test_fit_and_predict_at_the_shell(tmp_path, capsys, monkeypatch):
     assert main(["predict", "m.imrc", "next.csv", "--task", "2023-02"]) == 0
     assert capsys.readouterr().out.count("\n") == 26
     for words, message in (
-        (["predict", "first.csv", "next.csv"], "first.csv is no model"),
+        (["predict", "first.csv", "next.csv"], "first.csv is not a model"),
         (["predict", "m.imrc", "none.csv"], "cannot be read"),
         (["predict", "m.imrc", "next.csv", "--task", "2023-2"], "Did you mean '2023-02'"),
     ):

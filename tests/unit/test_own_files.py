@@ -95,7 +95,7 @@ def test_values_labels_and_order_are_exactly_those_of_the_file():
     np.testing.assert_array_equal(first.X, [[2.5, 0], [4.5, 1], [0, 0]])
     np.testing.assert_array_equal(second.X, [[1.5, 2], [np.nan, 2], [7, 1]])
     assert first.y.tolist() == ["yes", "no", "no"]
-    assert "1 missing values become the median of the training rows of the first task" in cut.columns[2].note
+    assert "1 missing values are replaced by the median of the training rows of the first task" in cut.columns[2].note
 
 
 def test_gaps_and_words_are_filled_with_what_the_first_task_shows():
@@ -223,8 +223,8 @@ def test_what_is_left_out_is_said_beside_every_output(tmp_path, capsys):
             assert main([command, str(path), "--label", "3", "--block", "40", *few]) == 0
             said = capsys.readouterr().err
             assert "10 rows left out: rows left over after the last full block." in said
-            assert "of the rows are of class 'no': always answering that is wrong in just" in said
-            assert ("cannot hold all 2 classes" in said) == (command == "run")
+            assert "of the rows are of class 'no': always predicting that class is wrong in just" in said
+            assert ("too few samples to contain all 2 classes" in said) == (command == "run")
 
 
 def test_a_column_by_its_place():
@@ -297,7 +297,7 @@ def test_quarters_make_tasks_and_are_never_taken_for_the_label():
 
 def test_tasks_of_one_class_each_are_refused_with_what_to_do():
     rows = "".join(f"{i // 4},{i % 3},c{i // 4}\n" for i in range(24))
-    for way, said in (({"task": "t"}, "'t' already says what 'y' is"), ({"block": 4}, "the file is sorted by 'y'")):
+    for way, said in (({"task": "t"}, "'t' already determines 'y'"), ({"block": 4}, "the file is sorted by 'y'")):
         with pytest.raises(DataError, match=said):
             cut_table(here(f"t,x,y\n{rows}"), label="y", **way)
 

@@ -75,7 +75,7 @@ def test_a_saved_result_keeps_the_errors_and_not_the_classifier(sequence, tmp_pa
     again = RunResult.load(tmp_path / "run.npz")
     np.testing.assert_array_equal(np.asarray(again.errors["own:mine"]), np.asarray(run.errors["own:mine"]))
     assert again.settings == run.settings
-    with pytest.raises(InputError, match="give it again"):
+    with pytest.raises(InputError, match="Pass it again"):
         list(imrc.evaluation.iter_run(sequence, again.settings))
 
 

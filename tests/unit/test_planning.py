@@ -75,8 +75,8 @@ def test_the_next_task_has_a_ceiling_and_it_is_named():
     assert by_n.low == needed(10, "n", 10, 20, 3, 0.05, "next")
     assert "never worth 1 / ρ = 10 samples" in way_sentence(plan, by_n)
     assert "the limit is 6.2, however many tasks there are" in way_sentence(plan, by_k)
-    assert "there is none yet" in way_sentence(plan, by_b)
-    assert more_sentence(plan).startswith("10 samples are impossible: the task to come is never worth 10;")
+    assert "there are none yet" in way_sentence(plan, by_b)
+    assert more_sentence(plan).startswith("10 samples are out of reach: the next task is never worth 10;")
 
 
 def test_an_interval_without_limits_is_an_answer():
@@ -134,7 +134,7 @@ def test_the_command_plans_for_an_error(capsys, tmp_path):
     assert "Wanted: an error of .300, that is" in shown
     assert shown[shown.index("Wanted") :].splitlines()[1].split() == ["by", "takes"]
     assert main([*command, "--error", "0.001"]) == 2
-    assert "beyond the learning curve" in capsys.readouterr().err
+    assert "out of reach of the learning curve" in capsys.readouterr().err
     assert main([*command, "--ess", "0"]) == 2
     assert "ess must be above 0" in capsys.readouterr().err
 

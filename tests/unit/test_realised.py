@@ -40,7 +40,7 @@ def test_the_n_with_the_same_error_is_found_between_those_run(runs):
     found = realised_samples(with_errors(runs, (0.4, 0.3, 0.2, 0.1), 0.25), 5)
     assert [one.value for one in found] == pytest.approx([10 * math.sqrt(2)] * 2, rel=0.01)
     assert all(one.low <= one.value <= one.high for one in found)
-    assert realised_sentence(found, 5).startswith("**Without other tasks it would take 14.1 (14.1 to ")
+    assert realised_sentence(found, 5).startswith("**A task alone would need 14.1 (14.1 to ")
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_where_the_curve_does_not_say_there_is_no_number(runs, single, forward):
     found = realised_samples(with_errors(runs, single, forward), 10)
     assert all(math.isnan(one.value) and one.agrees is None for one in found)
     assert realised_text(found[1]) == "beyond the grid"
-    assert "No number of samples" in realised_sentence(found, 10)
+    assert "The errors do not imply" in realised_sentence(found, 10)
     figure = realised_chart(realised_table(found), 10, (5, 40))
     assert [note.text for note in figure.layout.annotations] == ["beyond the grid"] * 2
 
@@ -78,7 +78,11 @@ def test_what_is_needed_is_said(runs):
 def test_the_promise_stands_beside_what_errors_show(runs):
     first, main = realised_samples(with_errors(runs, (0.4, 0.3, 0.2, 0.1), 0.25), 5)
     promised = main.promised.mean
-    for low, said in ((promised + 1, "more than that"), (promised - 2, "less than that"), (promised - 0.5, "agree")):
+    for low, said in (
+        (promised + 1, "the errors imply more"),
+        (promised - 2, "the errors imply fewer"),
+        (promised - 0.5, "agree"),
+    ):
         found = replace(main, value=low + 0.5, low=low, high=low + 1)
         assert said in realised_sentence([first, found], 5)
 

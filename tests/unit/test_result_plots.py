@@ -65,7 +65,7 @@ def test_label_budget(sequence, result):
     figure = budget_chart(table, result)
     assert list(figure.layout.xaxis.tickvals) == [3, 6, 12]
     error = decimal(result.headline()["forward_backward"].mean)
-    assert budget_sentence(table, 6).startswith(f"Error {error} needs ")
+    assert budget_sentence(table, 6).startswith(f"An error of {error} takes ")
 
 
 def test_label_budget_of_one_repetition_has_no_bands(sequence):

@@ -147,5 +147,5 @@ def test_long_methods_are_announced_after_their_first_task(capsys, monkeypatch):
     monkeypatch.setattr("imrc.evaluation.comparison.LONG_S", -1.0)  # everything counts as long
     assert main([*SMALL, "--methods", "majority"]) == 0
     error = capsys.readouterr().err
-    assert "random_walk, n = 8: IMRC (paper) takes about 1 min, 5 times its first task." in error
-    assert error.count("Always the most frequent class takes about 1 min") == 1
+    assert "random_walk, n = 8: IMRC (paper) will take about 1 min, judging by its first task." in error
+    assert error.count("Always the most frequent class will take about 1 min") == 1

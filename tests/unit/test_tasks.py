@@ -22,7 +22,7 @@ def test_values_are_copied_and_frozen():
         ([[1.0], [np.nan]], [0, 1], "missing or infinite value at row 1, column 0"),
         ([1.0, 2.0], [0, 1], "two dimensions"),
         ([[1.0], [2.0]], [0], "one label per row"),
-        ([["a"], ["b"]], [0, 1], "numbers only"),
+        ([["a"], ["b"]], [0, 1], "only numbers"),
         (np.zeros((0, 1)), [], "at least one sample"),
         ([[1.0], [2.0]], [0.0, np.nan], "label at row 1"),
     ],

@@ -133,7 +133,7 @@ def test_classes_may_come_later():
 def test_other_tasks_are_refused(tmp_path):
     watcher = Watcher(permutations=19)
     list(watcher.read(imrc.datasets.load("identical", tasks=4)))
-    for kind, tasks, said in (("random_walk", 6, "other ones now"), ("identical", 3, "4 were seen before")):
+    for kind, tasks, said in (("random_walk", 6, "have changed"), ("identical", 3, "4 were seen before")):
         with pytest.raises(ValueError, match=said):
             list(watcher.read(imrc.datasets.load(kind, tasks=tasks)))
     (tmp_path / "state.npz").write_bytes(b"nothing")
@@ -193,7 +193,7 @@ def test_a_state_keeps_its_settings(tmp_path, capsys, option, kept, asked):
     capsys.readouterr()
     assert main([*command, option, asked]) == 2
     said = capsys.readouterr().err
-    assert f"begun with {option[2:]} = {kept}, not {asked}" in said
+    assert f"started with {option[2:]} = {kept}, not {asked}" in said
     assert said.count("\n") == 1
     assert (tmp_path / "state.npz").read_bytes() == before
     assert main([*command, option, kept]) == 0
@@ -209,7 +209,7 @@ def test_rows_that_follow_each_other_are_said_before_it_starts(tmp_path, capsys)
         file.write_text("x,state\n" + "".join(f"{x:.4f},{'ab'[i % 2]}\n" for i, x in enumerate(values)))
         main(["watch", str(file), "--label", "state", "--block", "20", "--csv"])
         captured = capsys.readouterr()
-        assert ("Rows that follow each other within a task are alike" in captured.err) == said
+        assert ("Successive rows within a task are correlated" in captured.err) == said
         assert captured.out.startswith("task,")
 
 

@@ -75,7 +75,7 @@ def test_a_rule_for_log_loss_is_learnt_from_samples_with_these_weights(digits, t
 def test_the_first_task_alone_has_all_weight(digits):
     table = task_weights(digits, RunSettings(n=8, repetitions=1), 0, "forward")
     assert table["weight"].tolist() == [1.0]
-    assert weights_sentence(table, 0) == "The rule of task 1 has 100 % of its weight on its own samples."
+    assert weights_sentence(table, 0) == "The rule for task 1 has 100 % of its weight on its own samples."
 
 
 def test_the_share_of_each_task_alone_is_weight_on_the_task_itself():

@@ -44,8 +44,8 @@ def test_nothing_is_found_in_many_classes_with_few_samples(kind, classes, sample
 
 def test_rows_that_follow_each_other_are_not_judged():
     result = what_changed(stationary(0.7, 15, 30, 0))
-    assert "follow each other" in result.note
-    assert words.changed_sentence(result).startswith("Not judged: rows follow each other")
+    assert "Successive rows" in result.note
+    assert words.changed_sentence(result).startswith("Not judged, because rows follow each other")
     assert what_changed(stationary(0.0, 15, 30, 0)).note == ""
 
 
@@ -111,7 +111,7 @@ def test_directions_sizes_and_shares():
     assert inputs.loc["feature 1", "lag1"] > 0.7
     assert inputs.loc["feature 2", "lag1"] < -0.7
     assert result.table["share"].sum() == pytest.approx(100.0)
-    assert "2 of 3 columns move in all classes alike (input shift" in words.changed_sentence(result)
+    assert "2 of 3 columns move in the same way in all classes (input shift" in words.changed_sentence(result)
 
 
 def test_one_class_one_task_and_constant_columns():
