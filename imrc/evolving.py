@@ -32,7 +32,7 @@ class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : object or None
         A classifier whose `fit` takes ``sample_weight``, or a pipeline that ends with one; give it a ``random_state``
-        if it draws. Without `predict_proba` its answers count as certain. None: logistic regression.
+        if it draws. If it has no `predict_proba`, its predictions count as certain. None: logistic regression.
 
     Attributes
     ----------

@@ -243,12 +243,12 @@ class TaskSequence:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Names of the tasks for people; numbers from 1 if a task has no name."""
+        """Display names of the tasks; numbers from 1 if a task has no name."""
         return tuple(task.label or str(number) for number, task in enumerate(self.tasks, start=1))
 
     @property
     def class_names(self) -> tuple[str, ...]:
-        """Names of the classes for people."""
+        """Display names of the classes."""
         names = self.info.get("class_names")
         return tuple(map(str, names)) if names else tuple(map(str, self.classes))
 

@@ -70,7 +70,7 @@ def _fetch_once(url: str, file: RemoteFile, target: Path, downloader: Downloader
         except ChecksumError:
             size = part.stat().st_size
             raise DownloadError(
-                f"{urlsplit(url).netloc} did not give the published file ({size:,} bytes came)"
+                f"{urlsplit(url).netloc} did not return the published file (it sent {size:,} bytes)"
             ) from None
 
 

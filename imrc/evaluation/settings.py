@@ -128,7 +128,7 @@ class RunSettings:
         return self if scenario == self.scenario else replace(self, scenario=scenario)
 
     def reach(self, tasks: int) -> int:
-        """Return how many tasks before the newest are learnt again in a run of so many.
+        """Return how many tasks before the newest are revised in a run with this many tasks.
 
         >>> RunSettings(b=3).reach(20), RunSettings(b=3).reach(2), RunSettings(scenario="multi_task").reach(20)
         (3, 1, 19)

@@ -67,8 +67,8 @@ def follow_up_sentence(error: ErrorKind) -> str:
     (ours, total), (theirs, _) = (_counts(measured[measured["reading"] == name]) for name in ("paper", "follow_up"))
     verdict = "nearer to" if theirs > ours else "as near to" if theirs == ours else "further from"
     return (
-        f"The choices of the follow-up's code bring the column {verdict} print: {theirs} of {total} cells are within "
-        f"{decimal(TOLERANCE, 2)}, with the paper's {ours}."
+        f"With the choices of the follow-up's code, the column is {verdict} the printed one: {theirs} of {total} cells "
+        f"are within {decimal(TOLERANCE, 2)}, and {ours} with the paper's choices."
     )
 
 
@@ -99,6 +99,6 @@ def angles_sentence(error: ErrorKind) -> str:
     apart = (image["error"] - task["error"]).abs().max()
     further = image["gap"].abs() - task["gap"].abs()
     return (
-        f"The two readings are at most {decimal(apart)} apart; an angle per image is nearer to print in "
+        f"The two readings are at most {decimal(apart)} apart; an angle per image is closer to the printed value in "
         f"{int((further < 0).sum())} of {len(SIZES)} cells, an angle per task in {int((further > 0).sum())}."
     )

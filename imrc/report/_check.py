@@ -118,7 +118,9 @@ def iter_check(
     """
     sequence = checked_tasks("imrc.check", tasks)
     if "methods" in settings:
-        raise InputTypeError("check compares strategies of one learner. Compare methods by imrc.evaluate(methods=...).")
+        raise InputTypeError(
+            "check compares strategies of one learner. To compare methods, use imrc.evaluate(methods=...)."
+        )
     k = settings.get("k")
     largest = largest_n(sequence if k is None else sequence.head(k))
     chosen = RunSettings.of("check", n=largest if n is None else n, **settings)

@@ -88,7 +88,7 @@ async function start() {{
 }}
 if (window.DecompressionStream) start();
 else for (const place of document.querySelectorAll(".chart"))
-  place.textContent = "Charts need a browser of 2023 or later. What this one shows comes below, in words.";
+  place.textContent = "Charts need a browser from 2023 or later. What this chart shows is described below in words.";
 """
 _LIBRARY = "plotly.min.js.gz"
 """The build of plotly.js for charts with two axes, version 4.1.1, with its licence: a third of the whole."""

@@ -275,10 +275,10 @@ class Report:
         """
         if self.plan is None:
             guess = "imrc.planning.make_plan(imrc.planning.Rate.guess(0.1), n, k, b)"
-            raise InputError(f"The rate of change of these tasks was not measured. Plan by a guess: {guess}.")
+            raise InputError(f"The rate of change of these tasks was not measured. To plan with a guess, use {guess}.")
         if error is not None:
             if len(self.curve) < 2:
-                raise InputError("A wanted error takes runs at other n: imrc.check(..., labels=True).")
+                raise InputError("A target error needs runs at other n: imrc.check(..., labels=True).")
             curve = learning_curve(self.curve)
             ess = samples_for(curve, error)
             if math.isnan(ess):
@@ -466,7 +466,7 @@ class Report:
 
     def _tasks(self) -> TaskSequence:
         if self.sequence is None:
-            raise InputError("This report does not hold the tasks: make it by imrc.check.")
+            raise InputError("This report does not contain the tasks. Create it with imrc.check.")
         return self.sequence
 
     def fit(self, strategy: Fitted | None = None) -> Model:
@@ -491,8 +491,8 @@ class Report:
         chosen = self.advice.advised if strategy is None else "single" if strategy == "alone" else strategy
         if chosen is None:
             raise InputError(
-                f"No strategy is advised, so none is learnt: {unmarked(self.decision.action)} To learn one all the "
-                f"same, name it: report.fit(strategy={self._best_learnt()!r})."
+                f"No strategy is advised, so none is learnt. {unmarked(self.decision.action)} To learn one anyway, "
+                f"name it: report.fit(strategy={self._best_learnt()!r})."
             )
         check_choice("strategy", chosen, ("alone", *LEARNT))
         from imrc.model import fit_model

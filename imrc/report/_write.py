@@ -171,9 +171,9 @@ def _repeat(result: RunResult, commands: Mapping[str, str] | None) -> str:
             }
     if not commands:
         return (
-            "<p>These are not the tasks the library loads by a name, this number of tasks and this seed. With the same "
-            "file or sequence, <code>imrc.evaluate</code> with the settings above gives the same numbers; the "
-            "fingerprint tells whether the tasks are the same.</p>"
+            "<p>The library cannot load these tasks by name. With the same file or sequence, "
+            "<code>imrc.evaluate</code> with the settings above gives the same numbers. The fingerprint tells you "
+            "whether the tasks are the same.</p>"
         )
     return "".join(f"<h3>{_page.escape(name)}</h3><pre>{_page.escape(text)}</pre>" for name, text in commands.items())
 

@@ -52,7 +52,7 @@ class Solution:
     value : float
         Objective of (3) at `mu`: the minimax risk R(U) once the problem is solved to optimality.
     lower_bound : float or None
-        Exact method: a number not above the optimum (over |mu| <= box where a box holds).
+        Exact method: a lower bound of the optimum (over |mu| <= box if there is a box).
     gap : float or None
         Exact method: ``value - lower_bound``.
     iterations : int

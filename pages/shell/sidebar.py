@@ -102,7 +102,9 @@ def _facts(name: str, visit: state.Visit, *, here: bool) -> None:
         )
     samples, features, classes = numbers
     label = f":small[{samples:,} samples · {features:,} features · {classes} classes]"
-    with st.popover(label, type="tertiary", help="What it holds, how its tasks are cut, where it is from."):
+    with st.popover(
+        label, type="tertiary", help="What it contains, how it is cut into tasks, and where it comes from."
+    ):
         st.markdown(told)
     most = _most_tasks(name)
     if here and name in datasets.catalogue() and datasets.facts(name).opens_with < most > st.session_state["k"]:
@@ -113,7 +115,8 @@ def _facts(name: str, visit: state.Visit, *, here: bool) -> None:
             icon=":material/unfold_more:",
             on_click=st.session_state.update,
             kwargs={"k": most},
-            help="It opens with its first tasks; all of them take longer. *Tasks k* takes any number between.",
+            help="The dataset opens with its first tasks, because all of them take longer. *Tasks k* accepts any "
+            "number in between.",
         )
 
 
@@ -130,7 +133,7 @@ def _download(name: str) -> None:
         datasets.download(name, progress=show)
     except datasets.DownloadError as error:
         bar.empty()
-        st.error(f"{plain(error.reason)} *By hand* says another way.", icon=":material/cloud_off:")
+        st.error(f"{plain(error.reason)} *By hand* shows another way.", icon=":material/cloud_off:")
     else:
         state.looked().clear()
         st.rerun()
@@ -147,8 +150,8 @@ def _offer(name: str) -> None:
             type="primary",
             icon=":material/download:",
             width="stretch",
-            help="Fetches the dataset once, checks it, and keeps it on this computer. Until then the current result "
-            "stays.",
+            help="Downloads the dataset once, verifies it, and keeps it on this computer. Until then, the current "
+            "result stays.",
         ):
             _download(name)
     else:
@@ -200,8 +203,8 @@ def _run(visit: state.Visit) -> None:
             width="stretch",
             key="run",
             on_click=state.run_pressed,
-            help="Short runs start by themselves while values change; a longer one waits for this button. Until then "
-            "the result for the previous values is shown.",
+            help="Short runs start by themselves when you change a value. Longer ones wait for this button, and until "
+            "then you see the result for the previous values.",
         )
 
 
@@ -231,7 +234,7 @@ def show(settings: bool) -> None:
     """Draw the sidebar; with settings if the page shows a run, so that they have an effect."""
     with st.sidebar:
         frame.watch()
-        st.caption("Learn a sequence of tasks from few samples each, and see whether it pays.")
+        st.caption("Learn tasks from few samples each, and see whether borrowing between them pays.")
         if settings:
             running.follow()
             _settings(state.visit())
@@ -261,7 +264,7 @@ def _chosen(runs: Mapping[str, StoredRun]) -> None:
     visit = state.visit()
     if visit.sequence().fingerprint != run.fingerprint:
         visit.notes.append(
-            "The data of this stored result are not those on this computer now, so it was computed anew."
+            "The data on this computer differ from those of the stored result, so it was computed again."
         )
 
 
@@ -289,6 +292,6 @@ def _picker() -> None:
             key="stored_run",
             on_change=_chosen,
             args=(runs,),
-            help=f"Runs in {default_store_path()}, newest first. A run sets the dataset and all settings and shows at "
-            "once, without computing. Only results of this version of the code are listed.",
+            help=f"Runs in {default_store_path()}, newest first. Choose one to set the dataset and all settings and to "
+            "see its result at once. Only results of this version of the code are listed.",
         )

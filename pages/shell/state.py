@@ -195,7 +195,8 @@ class Visit:
             self.own_wanted, values = values, {}
             notes.append(
                 "This link was made with an uploaded file, and files are never part of a link. Choose the file again "
-                f"on the page *Your data*, and its settings are restored. Until then, {default} is shown as it opens."
+                f"on the page *Your data*, and its settings are restored. Until then, you see {default} with its own "
+                "settings."
             )
         missing = wanted in datasets.names() and wanted not in known
         if missing:
@@ -408,5 +409,5 @@ def show_notes() -> None:
             type="tertiary",
             icon=":material/close:",
             on_click=mine.notes.clear,
-            help="Takes this message away.",
+            help="Hides this message.",
         )

@@ -9,7 +9,7 @@ from pages.the_paper import views
 st.markdown("# Does the paper reproduce?")
 st.markdown(f"**{cells.headline()}** {cells.both_readings()}")
 row = st.container(horizontal=True)
-controls.part("Show", views.PARTS, "paper_part", "Which of the paper's tables and figures.", row)(row)
+controls.part("Show", views.PARTS, "paper_part", "Choose one of the paper's tables or figures.", row)(row)
 st.caption(
     "V. Álvarez, S. Mazuelas, J. A. Lozano: *Minimax Forward and Backward Learning of Evolving Tasks with Performance "
     "Guarantees*, NeurIPS 2023. Our numbers come with this program and were made by the commands shown; nothing is "

@@ -32,22 +32,22 @@ from pages.shell import charts, controls, frame
 _Row = st.delta_generator.DeltaGenerator
 _SIZES = [10, 50, 100, 150]
 _DIFFER = """
-* **IMRC** with the paper's choices agrees in most cells if the error is that of the authors' script; Power Supply at
+* **IMRC** with the paper's choices agrees in most cells if we use the error of the authors' script; Power Supply at
   n = 50 is lower here.
-* **ELLA** is better here almost everywhere: with the defaults of its Python release it answers a constant, and the
-  printed values lie in between.
+* **ELLA** is better here almost everywhere. With the defaults of its Python release, it predicts a constant, and
+  the printed values lie in between.
 * **GEM** and **EWC** on Spam do not fall with n in the representation used for all methods; on raw inputs they do, as
   printed.
-* **Power Supply**: GEM, EWC and MER are printed near .47 at every n. Raw inputs near 100 would spoil plain gradient
-  steps; ours have bounded features.
+* **Power Supply**: for GEM, EWC and MER, the paper prints values near .47 at every n. Raw inputs near 100 would spoil
+  plain gradient steps, whereas our features are bounded.
 * **Condor**: the paper does not give its parameter μ, and no code of its authors is public. We use 1e-3, as in the
   only public port; the profile `condor:strong` uses 200.
-* **AUE** has trees, as its authors' code has. The logistic variant of the authors of DriftSurf is the profile
+* **AUE** uses trees, as its authors' code does. The logistic variant of the authors of DriftSurf is the profile
   `aue:logistic`.
 * **DriftSurf** starts from zeros, not at random as released (profile `driftsurf:uniform`).
 
-Two of our choices did use printed numbers: scale and amplitude of the paper's random Fourier features came from a
-comparison of 108 variants with the printed column of IMRC, and so did the label of rotated MNIST.
+For two of our choices we did use printed numbers. We found the scale and amplitude of the paper's random Fourier
+features, and the label of rotated MNIST, by comparing 108 variants with the printed column of IMRC.
 """
 
 
@@ -185,11 +185,11 @@ def _times(row: _Row) -> None:
     _matrix(
         cells.time_cells(n),
         f"How long does a task take? Milliseconds, n = {n}",
-        "Ours: processor time of learning a task (IMRC: all three rules together), measured on a busy machine, so "
-        "rather too long. Printed: mean running time on another machine with other programs. Read the order of "
-        "magnitude, and how a row grows with b. The last row is the mean over datasets: ours over the datasets we "
-        "measured, printed over all twelve, at n = 10 only; IMRC's is in the column b = 3. For GEM .238 s are printed; "
-        "the mean of its printed column is .147 s.",
+        "Ours is the processor time for learning a task (for IMRC, all three rules together), measured on a busy "
+        "machine, so it is rather too long. The printed time is the mean running time on another machine with "
+        "other programs. Compare orders of magnitude, and how a row grows with b. The last row is the mean over "
+        "datasets: ours over those we measured, the printed one over all twelve, at n = 10 only. The mean of IMRC is "
+        "in the column b = 3. For GEM .238 s are printed; the mean of its printed column is .147 s.",
         ("settings", f"imrc table --kind time --n {n} --methods published"),
         milliseconds=True,
     )
@@ -201,21 +201,22 @@ def _characteristics(_row: _Row) -> None:
         "### Datasets: ours | printed",
         cells.characteristics(),
         "paper-datasets",
-        "All that can be read here agree with print. *Rarest class* is the share of the class that is rarest in a "
-        "task, mean over tasks: for two classes the error of the best constant answer. Which two classes Covertype has "
-        "is a guess: types 1, 2 and 3 against the rest, whose constant answer errs in the .08 that is printed for "
-        "every n, W and b; for type 2 against the rest it would be .302. The paper speaks of one task per year or age; "
-        "its counts are those of blocks of 300 rows (UTKFaces: 250).",
+        "All numbers that we can compare agree with the printed ones. *Rarest class* is the share of the rarest "
+        "class in a task, averaged over tasks. With two classes, it is the error of the best constant prediction. The "
+        "two classes of Covertype are a guess: types 1, 2 and 3 against the rest. There a constant prediction has an "
+        "error of .08, the value printed for every n, W and b; for type 2 against the rest it would be .302. The paper "
+        "speaks of one task per year or age, but its counts are those of blocks of 300 rows (UTKFaces: 250).",
         "characteristics",
     )
     _table(
         "### Covertype in one run: all 1,936 tasks, n = 10, b = 3",
         cells.covertype_runs(),
         "paper-covertype",
-        "Errors are means over all steps and tasks; time is processor time of learning a task. One process had at "
-        "most 0.65 GB: what a step needs does not grow with the number of tasks. Raw inputs in metres spoil the "
-        "paper's random Fourier features: with features chosen by the kinds of columns (*automatic*) preset *paper* is "
-        "below print and below the .08 of a constant answer.",
+        "Errors are means over all steps and tasks, and time is the processor time for learning a task. The process "
+        "used at most 0.65 GB, because the memory for a step does not grow with the number of tasks. Raw inputs "
+        "in metres spoil the paper's random Fourier features. With features chosen by the kinds of columns "
+        "(*automatic*), the error of preset *paper* is below the printed one and below the .08 of a constant "
+        "prediction.",
         "covertype",
     )
 
@@ -259,7 +260,7 @@ def _run(row: _Row) -> str:
         format_func=lambda name: shipped.index()[name]["what"],
         key="paper_run",
         bind="query-params",
-        help="The sequence that was learnt, and how.",
+        help="The sequence that was learnt, and its settings.",
         width=420,
     )
     return name
@@ -275,8 +276,8 @@ def _curves(row: _Row) -> None:
         name="paper-curves",
         alt=f"{shipped.index()[name]['what']}: error of learning alone, forward, and forward and backward against "
         "n (left) and against the number of tasks (right).",
-        caption="The paper shows the same for Yearbook and DomainNet, not measured here. Left: all n measured, with "
-        "the number of tasks of the dataset; right: the sequence that begins with the first task and ends after k.",
+        caption="The paper shows the same for Yearbook and DomainNet, not measured here. Left: every n that was "
+        "measured, with all tasks of the dataset. Right: the sequence of the first k tasks.",
         made=name,
     )
     table = shipped.table("tasks").query("dataset == @result.name")
@@ -287,8 +288,9 @@ def _curves(row: _Row) -> None:
             name="paper-windows",
             alt="Error of forward, and forward and backward learning, divided by that of learning alone, against "
             "the number of consecutive tasks.",
-            caption="Mean over all sequences of k consecutive tasks, each learnt from its own beginning; of more than "
-            f"{STARTS}, evenly spaced ones, of at most {LONGEST} tasks. Few sequences are as long as the longest.",
+            caption=f"Mean over all sequences of k consecutive tasks, each learnt from its first task (at most "
+            f"{STARTS} sequences, evenly spaced, of at most {LONGEST} tasks). Only few sequences are as long as the "
+            "longest.",
             made="tasks",
         )
 

@@ -61,7 +61,7 @@ def more(report: Report) -> None:
         key="plan_ess",
         bind="query-params",
         format="%g",
-        help="As many samples as a task alone would need for the same result.",
+        help="How many samples a task alone would need for the same result.",
         width=240,
     )
     of = controls.switch(
@@ -87,7 +87,7 @@ def counted(report: Report) -> None:
     """Draw what the errors at other n showed beside what was promised."""
     found = realised_samples(report.curve, report.n) if len(report.curve) > 1 else []
     if not found:
-        st.info("This takes runs at other n: switch on *Count in errors*.", icon=":material/info:")
+        st.info("This needs runs at other n. Switch on *Count in errors*.", icon=":material/info:")
         return
     charts.show(
         ess.realised_chart,
@@ -115,14 +115,14 @@ picture = controls.part(
     "Picture",
     PICTURES,
     "ess_picture",
-    "The paper's figure with this run in it; what each task is worth; what other n, k and b would bring; and the "
-    "promise beside what errors at other n showed.",
+    "The paper's figure with this run marked, what each task is worth, what other n, k and b would bring, and how "
+    "the promise compares with errors at other n.",
     place=row,
 )
 count = controls.toggle(
     "Count in errors",
     "realised",
-    "Runs several n, with a bar, and finds the n at which a task alone makes as few errors.",
+    "Runs several n, and finds the n at which a task alone has the same error.",
     place=row,
 )
 report = running.current_report(diagnosed=True, labels=count)
@@ -138,5 +138,5 @@ with head:
 picture(report)
 with controls.for_experts("ess_experts") as fold:
     if fold.open:
-        told = "Where the curves come from, how far the theorems' guarantee is from saying something, and all numbers."
+        told = "Where the curves come from, how informative the theorems' guarantee is, and all numbers."
         controls.part("Show", experts.EXPERTS, "ess_part", told)(state.visit().choice, report)

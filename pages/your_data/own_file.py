@@ -22,24 +22,24 @@ _WIDGETS = {
     "own_read_decimal": ("Decimals follow", "The notes below say which way was taken and why."),
     "own_read_header": ("The first row holds", "The notes below say which way was taken and why."),
     "own_read_sheet": ("Sheet", "The first sheet with a table is read."),
-    "own_label": ("Label: what is to be predicted", "A column with 2 to 50 different values, or of measured numbers."),
-    "own_how": ("Tasks", "Rows with the same value belong together, or so many rows in the order of the file."),
-    "own_block": ("Rows per task", "Rows are taken in the order of the file; a shorter last block is left out."),
+    "own_label": ("Label: the column to predict", "A column with 2 to 50 different values, or of measured numbers."),
+    "own_how": ("Tasks", "Rows with the same value form a task, or else blocks of rows in the order of the file."),
+    "own_block": ("Rows per task", "Blocks follow the order of the file. An incomplete last block is left out."),
     "own_task": (
         "Task column",
-        "Dates and numbers are put in order; words come in the order in which they first appear.",
+        "Dates and numbers are sorted. Words keep the order in which they first appear.",
     ),
     "own_period_": (
         "One task per",
-        "Rows of the same period belong to one task. In brackets: how many tasks that gives.",
+        "Rows of the same period form a task. The number of tasks is in brackets.",
     ),
     "own_exclude": ("Columns not to learn from", "Identifiers, and whatever is known only after the label."),
     "own_words": (
         "Numbers that are names",
-        "Numbers that only tell things apart, such as those of shops: used as words.",
+        "Columns whose numbers are only names, such as shop numbers. They are treated as words.",
     ),
     "own_n_": ("Training samples a task (n)", "The smallest task sets the limit."),
-    "own_all": ("Tasks", "Many tasks take a long time. Longer tasks (months in place of weeks) mean fewer of them."),
+    "own_all": ("Tasks", "Many tasks take a long time. Longer periods (months instead of weeks) give fewer tasks."),
 }
 """Label and help of each widget."""
 _FULL = (
@@ -147,7 +147,7 @@ def choose() -> Table | None:
         key="own_upload",
         help=f"{datasets.LIMITS_IN_WORDS} It stays in your session's memory: never on disk, never shown to others.",
     )
-    told = "Shows what the page does with a file, on one made for that."
+    told = "Shows what this page does, with a file made for the purpose."
     if st.button(
         "Try a sample file: made-up readings of pumps", icon=":material/science:", key="own_sample", help=told
     ):
@@ -178,10 +178,10 @@ def example() -> None:
     first_rows(table)
     st.markdown(
         "* **One row per sample**; these are the first of the sample file.\n"
-        "* **One column holds the label**, what is to be predicted: *state*, normal or fault.\n"
+        "* **One column holds the label**, which you want to predict: *state*, normal or fault.\n"
         "* **One column says which task a row belongs to**, such as a date. Without it, rows are cut into blocks "
         "in the order in which they were collected.\n"
-        "* **All other columns are inputs**: numbers, dates and words. Everything that is done to them is said."
+        "* **All other columns are inputs**: numbers, dates and words. Every change to them is listed."
     )
 
 
@@ -206,7 +206,7 @@ def _label(table: Table, suggested: str | None) -> dict[str, Any]:
     column = None if label is None else table.column(label)
     if column is None or column.kind != "number" or column.distinct <= datasets.MAX_CLASSES:
         return {"label": label}
-    st.caption("Numbers that were measured make two classes: those above their median, and the others.")
+    st.caption("A measured number is split into two classes: above its median, and the rest.")
     return {"label": label, "threshold": "median"}
 
 
@@ -225,7 +225,7 @@ def options(table: Table) -> dict[str, Any] | None:
             usual = max(2, min(suggested.block, table.n_rows))
             tasks = {"block": _kept(st.number_input, "own_block", 2, max(2, table.n_rows), usual=usual)}
     if label["label"] is None or not tasks:
-        st.info("Choose the column that is to be predicted, and what makes a task.")
+        st.info("Choose the column to predict, and how rows form tasks.")
         return None
     return {**label, **tasks, **_details(table, {label["label"], tasks.get("task")})}
 

@@ -12,7 +12,8 @@ st.markdown("# Use your own table: pick the column to predict and how rows form 
 visit = state.visit()
 if visit.own_wanted and visit.own_sequence is None:
     st.info(
-        "A reload or a link cannot bring a file along. Choose yours again; its settings wait.", icon=":material/upload:"
+        "Reloading the page or opening a link does not restore your file. Choose it again, and its settings return.",
+        icon=":material/upload:",
     )
 table = own_file.choose()
 if table is None:
@@ -22,7 +23,7 @@ if table is None:
 table, reading = own_file.readings(table)
 st.markdown(f"**{plain(table.name)}**: {table.n_rows:,} rows, {len(table.columns):,} columns. {plain(table.format)}.")
 if table.notes:
-    with st.expander(f"What was noticed while reading ({len(table.notes)})", icon=":material/info:", expanded=True):
+    with st.expander(f"Notes from reading the file ({len(table.notes)})", icon=":material/info:", expanded=True):
         st.markdown("\n".join(f"* {plain(note)}" for note in table.notes[:30]))
 with st.expander("First rows", icon=":material/table:"):
     own_file.first_rows(table)
@@ -39,14 +40,14 @@ for name, value, note in (
     ("Tasks", len(sequence), None),
     ("Samples", cut.rows_used, f"Of {cut.rows_read:,} rows in the file."),
     ("Classes", sequence.n_classes, plain(", ".join(sequence.class_names[:20]))),
-    ("Features", sequence.n_features, "Columns learnt from. Words become 0/1 columns in a run."),
+    ("Features", sequence.n_features, "Columns used for learning. Words become 0/1 columns in a run."),
     ("Largest n", limit, "Training samples that the smallest task has left after its test samples are set aside."),
 ):
     cards.metric(name, f"{value:,}", border=True, help=note)
 st.markdown("\n".join(f"* {plain(sentence)}" for sentence in cut.in_words()))
 n = own_file.first_look(cut, limit)
 taken = table, cut, {**reading, **options}, n
-told = "Makes these tasks the dataset of all pages, for you alone, and shows their result."
+told = "Uses these tasks as the dataset on all pages, only for you, and shows the result."
 st.button(
     "Use this", type="primary", icon=":material/check:", on_click=own_file.use, args=taken, key="own_use", help=told
 )
@@ -62,5 +63,5 @@ charts.show(
     name="class-balance",
     alt=f"Rows of {len(sequence)} tasks, stacked by class: {tasks['rows'].min()} to {tasks['rows'].max()} per task.",
 )
-st.markdown("### What becomes of each column")
+st.markdown("### What happens to each column")
 charts.table(cut.column_table(), name="columns", height="content" if len(cut.columns) <= 12 else 440)

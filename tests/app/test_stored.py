@@ -81,7 +81,7 @@ def test_data_that_changed_are_computed_anew_and_it_says_so(app, kept):
     test = app(dataset="identical", k="4", n="5")
     test = picker(test)[0].set_value(picker(test)[0].options[0]).run()
     assert not test.exception
-    assert "are not those on this computer now, so it was computed anew" in texts(test)
+    assert "differ from those of the stored result, so it was computed again" in texts(test)
 
 
 def test_without_a_store_there_is_no_list(app, tmp_path, monkeypatch):

@@ -39,7 +39,7 @@ def test_errors_are_the_shipped_ones(page):
     assert table.set_index("Dataset").loc["Spam", "IMRC (paper)"].endswith(".13 ± .01")
     command = "imrc table --n 10 50 100 150 --methods all --preset paper recommended --error average"
     assert command in [c.value for c in page.code]
-    for sentence in (UNTUNED, cells.backward_sentence(), "comparison of 108 variants"):
+    for sentence in (UNTUNED, cells.backward_sentence(), "comparing 108 variants"):
         assert sentence in texts(page)
     table = next(one.value for one in page.dataframe if "How to get it" in one.value)
     assert "Yearbook" in ", ".join(table["Dataset"])

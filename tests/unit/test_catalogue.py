@@ -365,7 +365,7 @@ def test_failed_download_leaves_nothing_and_says_what_to_do(two_places):
     assert "By hand" not in caught.value.reason
     assert len(asked) == 2
     for name, answer, error, message in (
-        ("usenet2", b"abc", DownloadError, r"did not give the published file \(3 bytes came\)"),
+        ("usenet2", b"abc", DownloadError, r"did not return the published file \(it sent 3 bytes\)"),
         ("german", KeyboardInterrupt(), KeyboardInterrupt, None),
     ):
         served = _serving(dict.fromkeys(datasets.facts(name).files[0].urls, answer), asked)

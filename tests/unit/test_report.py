@@ -165,7 +165,7 @@ def test_only_a_strategy_of_a_sequence_at_hand_is_learnt(report):
     nothing.__dict__["decision"] = replace(report.decision, advice=replace(report.advice, advised=None))
     with pytest.raises(ValueError, match="No strategy is advised"):
         nothing.fit()
-    with pytest.raises(ValueError, match="does not hold the tasks"):
+    with pytest.raises(ValueError, match="does not contain the tasks"):
         replace(report, sequence=None).fit("forward")
 
 
