@@ -12,13 +12,13 @@ import sys
 from pathlib import Path
 
 import imrc
-from imrc._checks import InputError
+from imrc._checks import InputError, check_int
 from imrc.commands.output import say
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("--port", type=_port, default=8501, help="port here, 1 to 65535 (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=8501, help="port here, 1 to 65535 (default: %(default)s)")
     parser.add_argument("--address", default="127.0.0.1", help="address to listen on (default: this machine only)")
     parser.add_argument(
         "--allow-host",
@@ -30,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "you give one",
     )
     refused = "gigabytes and minutes above which a run is refused (default: 2,60)"
-    parser.add_argument("--limit", metavar="GB,MINUTES", type=_limit, help=refused)
+    parser.add_argument("--limit", metavar="GB,MINUTES", help=refused)
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
 
 
@@ -43,53 +43,38 @@ def app_file() -> Path:
     raise FileNotFoundError("The files of the app are missing. Install imrc again, or run it from its repository.")
 
 
-def _port(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 65_535:
-        raise argparse.ArgumentTypeError(f"a port is a number from 1 to 65535; got {text!r}")
-    return int(text)
-
-
-def _limit(text: str) -> str:
-    from imrc.evaluation.limits import RunLimits  # loads much that the app loads again
-
-    try:
-        RunLimits.parse(text)
-    except InputError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-    return text
-
-
 def _listened(address: str, port: int) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
     """Return the number of an address; raise InputError if it cannot be listened on."""
     failed: OSError | UnicodeError = OSError()
     try:
-        places = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, kind, protocol, _, place in socket.getaddrinfo(address, port, type=socket.SOCK_STREAM):
+            try:
+                with socket.socket(family, kind, protocol) as probe:
+                    if os.name == "posix":
+                        # As servers do: a port that one has just left is free.
+                        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    probe.bind(place)
+                return ipaddress.ip_address(str(place[0]).partition("%")[0])
+            except OSError as error:
+                failed = error
     except (OSError, UnicodeError) as error:
-        places, failed = [], error
-    for family, kind, protocol, _, place in places:
-        try:
-            with socket.socket(family, kind, protocol) as probe:
-                if os.name == "posix":
-                    # As servers do: a port that one has just left is free.
-                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                probe.bind(place)
-        except OSError as error:
-            failed = error
-        else:
-            return ipaddress.ip_address(str(place[0]).partition("%")[0])
-    number = getattr(failed, "errno", None)
-    if number == errno.EADDRINUSE:
-        raise InputError(f"Port {port} is in use. Choose another with --port.") from failed
-    if number == errno.EACCES:
-        raise InputError(f"You have no permission to use port {port}. Choose 1024 or higher with --port.") from failed
-    raise InputError(
-        f"{address!r} is not an address of this machine. Use 127.0.0.1 for this machine only, or 0.0.0.0 for all of "
-        "its addresses."
-    ) from failed
+        failed = error
+    told = {
+        errno.EADDRINUSE: f"Port {port} is in use. Choose another with --port.",
+        errno.EACCES: f"You have no permission to use port {port}. Choose 1024 or higher with --port.",
+    }
+    unknown = f"{address!r} is not an address of this machine. Use 127.0.0.1 for this machine only, or 0.0.0.0 for all "
+    raise InputError(told.get(getattr(failed, "errno", None) or 0, f"{unknown}of its addresses.")) from failed
 
 
 def run(options: argparse.Namespace) -> int:
     """Become the server of the explorer."""
+    if options.limit is not None:
+        from imrc.evaluation.limits import RunLimits  # loads much that the app loads again
+
+        RunLimits.parse(options.limit)
+        os.environ["IMRC_LIMIT"] = options.limit
+    check_int("--port", options.port, 1, 65_535)
     script = app_file()
     number = _listened(options.address, options.port)
     command = [sys.executable, "-m", "streamlit", "run", script.name, "--server.port", str(options.port)]
@@ -110,8 +95,6 @@ def run(options: argparse.Namespace) -> int:
     place = f"[{shown}]" if ":" in shown else shown
     print(f"The explorer: http://{place}:{options.port} (Ctrl-C ends it)", flush=True)
     os.environ["IMRC_HOSTS"] = ",".join(hosts)
-    if options.limit is not None:
-        os.environ["IMRC_LIMIT"] = options.limit
     # Streamlit reads its configuration from the folder it is started in.
     os.chdir(script.parent)
     if os.name == "posix":

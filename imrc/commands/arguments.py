@@ -11,6 +11,7 @@ from typing import Any
 
 from imrc import datasets
 from imrc._checks import DataError, InputError, check_int, did_you_mean
+from imrc.commands.output import ProgressLine
 from imrc.core.settings import SETTINGS, Setting
 from imrc.tables.given import OPTIONS, tasks_from
 from imrc.tasks import TaskSequence
@@ -59,16 +60,10 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     cut.add_argument("--every", "--block", type=int, metavar="ROWS", help=rows)
     dates = "one task per, if --by holds dates: value, day, week, month, quarter or year"
     parser.add_argument("--period", help=dates)
-    own = parser.add_argument_group(
-        "a file of your own", "How to read the columns. See *Your own file* in the documentation."
-    )
+    own = parser.add_argument_group("a file of your own", "How to read columns: see *Your own file* in the docs.")
     own.add_argument("--exclude", nargs="+", metavar="COLUMN", help="columns not to learn from")
-    own.add_argument(
-        "--include", nargs="+", metavar="COLUMN", help="columns to use although they look like identifiers"
-    )
-    own.add_argument(
-        "--words", nargs="+", metavar="COLUMN", help="columns whose numbers are only names, to be treated as words"
-    )
+    own.add_argument("--include", nargs="+", metavar="COLUMN", help="columns to use although they look like IDs")
+    own.add_argument("--words", nargs="+", metavar="COLUMN", help="columns whose numbers are names, taken as words")
     two = "for a label of numbers, the threshold between two classes: a number or median"
     own.add_argument("--threshold", type=_threshold, metavar="VALUE", help=two)
     own.add_argument("--max-categories", type=int, metavar="N", help="maximum number of 0/1 columns per category")
@@ -152,13 +147,17 @@ def check_reading(dataset: str, given: Mapping[str, Any]) -> None:
         )
 
 
-def sequence_of(options: argparse.Namespace) -> TaskSequence:
-    """Return the sequence the arguments ask for; what was decided while a file was read is put into its notes."""
+def sequence_of(options: argparse.Namespace, line: ProgressLine) -> TaskSequence:
+    """Return the sequence the arguments ask for; what was decided while a file was read is said, and noted."""
+    line.show("reading")
     given = reading_of(options)
     check_reading(options.dataset, given)
     if options.dataset in datasets.names():
         tasks = {} if options.k is None else {"tasks": options.k}
         return datasets.load(options.dataset, seed=options.seed, **tasks)
     sequence = tasks_from(options.dataset, **given)
+    for note in sequence.info["warnings"]:
+        if note not in options.notes:  # a file that grows is read again
+            line.say(f"imrc: {note}")
     options.notes = list(sequence.info["warnings"])
     return sequence if options.k is None else sequence.head(check_int("k", options.k, 1, len(sequence)))

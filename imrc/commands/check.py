@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from imrc import planning
+from imrc._checks import InputError
 from imrc.commands.arguments import add_choice, sequence_of
-from imrc.commands.output import ProgressLine, print_as, print_table, records, say
+from imrc.commands.output import ProgressLine, print_as, print_table, say
 from imrc.commands.run import add_predictions, add_settings, given_settings
 from imrc.planning import PLACES, Plan
 from imrc.wording import decimal
@@ -24,9 +25,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--evidence", action="store_true", help="also print the evidence on how tasks change")
     labels = parser.add_argument_group("how many labels")
     labels.add_argument("--labels", action="store_true", help="also run other n (takes several times as long)")
-    wish = labels.add_mutually_exclusive_group()
-    wish.add_argument("--ess", type=float, help="target number of effective samples: print which n, k or b reach it")
-    wish.add_argument("--error", type=float, help="target error: print which n, k or b reach it; implies --labels")
+    labels.add_argument("--ess", type=float, help="target number of effective samples: print which n, k or b reach it")
+    labels.add_argument("--error", type=float, help="target error, instead of --ess; implies --labels")
     add_choice(labels, "--of", PLACES, "whose", default="mean")
     add_predictions(parser)
     parser.add_argument("--html", metavar="FILE.html", help="write the report with all charts to one file")
@@ -39,35 +39,34 @@ def run(options: argparse.Namespace) -> int:
     from imrc.diagnostics import tracks, words
     from imrc.report import check
 
+    if options.ess is not None and options.error is not None:
+        raise InputError("Give --ess or --error, not both: each says what is wanted.")
     with ProgressLine() as line:
-        line.show("reading")
-        sequence = sequence_of(options)
-        report = check(
-            sequence,
-            labels=options.labels or options.error is not None,
-            progress=lambda share, what: line.write(f"{sequence.name}: {share:.0%}, {what}"),
-            **given_settings(options),
-        )
-    for note in report.notes:
+        sequence = sequence_of(options, line)
+        labels = options.labels or options.error is not None
+        report = check(sequence, labels=labels, progress=line.of(sequence), **given_settings(options))
+    for note in set(report.notes) - set(options.notes):
         say(f"imrc: {note}")
-    is_wish = options.ess is not None or options.error is not None
-    plan = report.planned(ess=options.ess, error=options.error, of=options.of) if is_wish else None
+    plan = None
+    if options.ess is not None or options.error is not None:
+        plan = report.planned(ess=options.ess, error=options.error, of=options.of)
     if options.html:
         report.save(options.html)
     if options.latex:
         Path(options.latex).write_text(report.to_latex() + "\n", encoding="utf-8")
     if options.predictions:
         report.predictions().to_csv(options.predictions, index=False)
+    evidence = report.diagnosis if options.evidence else None
 
     def text() -> None:
         # Notes stand on stderr.
         print("\n".join(one for one in str(report).splitlines() if not one.endswith("report.notes")))
-        if options.evidence and report.diagnosis is not None:
-            print(words.report(report.diagnosis, report.n))
+        if evidence is not None:
+            print(words.report(evidence, report.n))
         if plan is not None:
             _print(plan, options.error)
 
-    rows = tracks.lag_rows(report.diagnosis) if options.evidence and report.diagnosis else records(report.errors)
+    rows = report.errors if evidence is None else tracks.lag_rows(evidence)
     print_as(options, rows, report.to_dict() | ({} if plan is None else {"plan": _as_json(plan, options.error)}), text)
     return 0
 

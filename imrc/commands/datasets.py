@@ -4,35 +4,30 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from imrc import datasets
+from imrc._checks import InputError, check_choice
+from imrc.commands.arguments import add_choice
 from imrc.commands.output import ProgressLine, print_as, print_table
 from imrc.datasets import _files
 
 FAILURE = 1
+_ACTIONS = {
+    "list": "all datasets, and whether they are on this computer",
+    "info": "what NAME is: source, licence, counts, how its tasks are cut",
+    "fetch": "download the files of NAME into the cache",
+    "check": "verify the checksums of the files on this computer, of NAME or all",
+    "sample": "write a small made-up table to the new file NAME, for trying out imrc check NAME",
+}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the actions of the command and their options."""
-    parser.set_defaults(action="list", name=None)
-    actions = parser.add_subparsers(dest="action", metavar="ACTION")
-
-    def action(name: str, words: str, *, named: bool | None) -> None:
-        sub = actions.add_parser(name, help=words, description=words)
-        if named is not None:
-            sub.add_argument("name", nargs=None if named else "?", choices=datasets.names(), metavar="NAME")
-        # Flags given before the action must survive the defaults of the action.
-        for flag in ("--json", "--csv"):
-            sub.add_argument(flag, action="store_true", default=argparse.SUPPRESS, help=f"print {flag[2:].upper()}")
-
-    action("list", "list all datasets and whether they are on this computer (default)", named=None)
-    action("info", "describe one dataset: source, licence, counts, how its tasks are cut", named=True)
-    action("fetch", "download the files of a dataset into the cache", named=True)
-    action("check", "verify the checksums of the files on this computer, of one dataset or all", named=False)
-    sample = actions.add_parser("sample", help="write a small made-up table for trying out imrc run FILE")
-    sample.add_argument("file", metavar="FILE.csv", help="where to write it; an existing file is never overwritten")
+    """Add the options of the command."""
+    add_choice(parser, "action", _ACTIONS, "what to do", default="list", nargs="?")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="a dataset, or for sample a file")
 
 
 def _facts(name: str) -> dict[str, Any]:
@@ -52,13 +47,6 @@ def _facts(name: str) -> dict[str, Any]:
     return facts
 
 
-def _print_facts(facts: dict[str, Any]) -> None:
-    for key, value in facts.items():
-        if value is not None:
-            shown = ("yes" if value else "no") if isinstance(value, bool) else value
-            print(f"{key.replace('_', ' '):16s}{shown}")
-
-
 def _fetch(name: str) -> dict[str, Any]:
     """Download the missing files and return a record of it."""
     status, title = datasets.status(name), datasets.entry(name).title
@@ -74,67 +62,72 @@ def _fetch(name: str) -> dict[str, Any]:
             line.show(f"{file}: {datasets.size_in_words(done)}{of}")
 
         folder = datasets.download(name, progress=show)
-    seconds = time.monotonic() - started
-    message = f"{title} was downloaded to {folder} and checked in {seconds:.1f} s."
-    return {"name": name, "fetched": True, "folder": str(folder), "message": message}
+    took = f"downloaded to {folder} and checked in {time.monotonic() - started:.1f} s"
+    return {"name": name, "fetched": True, "folder": str(folder), "message": f"{title} was {took}."}
 
 
 def _check(name: str | None) -> list[dict[str, Any]]:
     """Return one row per file of the datasets here, or of the one named, with its state."""
+    if name is not None and name not in datasets.catalogue():
+        return [{"name": name, "file": "", "state": "built in", "message": "Nothing to check."}]
     rows = []
     with ProgressLine() as line:
         for other in datasets.catalogue() if name is None else [name]:
-            if other not in datasets.catalogue():
-                rows.append({"name": other, "file": "", "state": "built in", "message": "Nothing to check."})
-                continue
             files, missing = _files.look(datasets.facts(other))
             for file, path in files:
                 line.show(f"{other}: {file.name}")
-                state, message = _state(file, path)
-                rows.append({"name": other, "file": file.name, "state": state, "message": message, "path": str(path)})
+                rows.append({"name": other, "file": file.name, **_state(file, path), "path": str(path)})
             lost = {"state": "missing", "message": "Not on this computer."}
             rows += [{"name": other, "file": file.name, **lost} for file in missing]
     return rows
 
 
-def _state(file: datasets.RemoteFile, path: Path) -> tuple[str, str]:
+def _state(file: datasets.RemoteFile, path: Path) -> dict[str, str]:
     if file.algorithm is None:
-        return "not checked", "No checksum is published."
+        return {"state": "not checked", "message": "No checksum is published."}
     try:
         _files.verify(file, path)
     except datasets.ChecksumError as error:
-        return "damaged", str(error)
+        return {"state": "damaged", "message": str(error)}
     except OSError as error:
-        return "damaged", f"It cannot be read: {error.strerror}."
-    return "ok", "The published file."
+        return {"state": "damaged", "message": f"It cannot be read: {error.strerror}."}
+    return {"state": "ok", "message": "The published file."}
 
 
-def _print_rows(options: argparse.Namespace, rows: list[dict[str, Any]], **columns: str) -> None:
+def _print_rows(options: argparse.Namespace, rows: list[dict[str, Any]], what: str, columns: Mapping[str, str]) -> None:
     """Print rows; the table has these columns, each under a title."""
     cells = [[str(row[key]) for key in columns] for row in rows]
-    told = {"files" if "file" in columns else "datasets": rows}
-    print_as(options, rows, told, lambda: print_table([*columns.values()], cells, left=len(columns)))
+    print_as(options, rows, {what: rows}, lambda: print_table([*columns.values()], cells, left=len(columns)))
 
 
 def run(options: argparse.Namespace) -> int:
     """List datasets, describe or download one, or verify files."""
-    action = options.action or "list"
+    action, name = options.action, options.name
+    if action in ("info", "fetch", "sample") and name is None:
+        raise InputError(f"imrc datasets {action} needs a name: imrc datasets {action} NAME.")
     if action == "sample":
-        with Path(options.file).open("xb") as stream:
+        with Path(name).open("xb") as stream:
             stream.write(datasets.sample_csv())
-        print(f"{options.file}: readings of pumps over 40 weeks. The label is the column state.")
-    elif action == "list":
-        rows = [{**_facts(name), "state": datasets.status(name).in_words} for name in datasets.names()]
-        _print_rows(options, rows, name="name", tasks="tasks", group="group", state="state")
-    elif action == "check":
-        rows = _check(options.name)
-        _print_rows(options, rows, name="name", file="file", state="state", message="")
-        bad = {"damaged"} if options.name is None else {"damaged", "missing"}
+        print(f"{name}: readings of pumps over 40 weeks. The label is the column state.")
+        return 0
+    if name is not None:
+        check_choice("NAME", name, datasets.names())
+    if action == "check":
+        rows = _check(name)
+        _print_rows(options, rows, "files", {"name": "name", "file": "file", "state": "state", "message": ""})
+        bad = {"damaged"} if name is None else {"damaged", "missing"}
         return FAILURE if bad & {row["state"] for row in rows} else 0
-    elif action == "info":
-        facts = _facts(options.name)
-        print_as(options, [facts], facts, lambda: _print_facts(facts))
-    else:
-        done = _fetch(options.name)
-        print_as(options, [done], done, lambda: print(done["message"]))
+    if action == "list":
+        rows = [{**_facts(one), "state": datasets.status(one).in_words} for one in datasets.names()]
+        _print_rows(options, rows, "datasets", {key: key for key in ("name", "tasks", "group", "state")})
+        return 0
+    told = _facts(name) if action == "info" else _fetch(name)
+    shown = told if action == "info" else {"": told["message"]}
+    words = {True: "yes", False: "no"}
+    lines = [
+        f"{key.replace('_', ' '):16s}{words[value] if isinstance(value, bool) else value}" if key else value
+        for key, value in shown.items()
+        if value is not None
+    ]
+    print_as(options, [told], told, lambda: print("\n".join(lines)))
     return 0

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib
 import io
 import os
 import platform
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import imrc
@@ -34,29 +33,7 @@ COMMANDS = {
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser with a short help, that asks what was meant where an option or a word is not known.
-
-    Options in groups of their own are in the help of ``--help-all`` only: few people need them.
-    """
-
-    @contextlib.contextmanager
-    def _short(self) -> Iterator[int]:
-        """Leave out the options of groups of their own; gives their number."""
-        own, groups = self._actions, self._action_groups
-        rest = [action for group in groups[2:] for action in group._group_actions]
-        self._actions, self._action_groups = [action for action in own if action not in rest], groups[:2]
-        try:
-            yield len(rest)
-        finally:
-            self._actions, self._action_groups = own, groups
-
-    def format_usage(self) -> str:
-        with self._short():
-            return super().format_usage()
-
-    def format_help(self) -> str:
-        with self._short() as more:
-            return super().format_help() + (f"\n--help-all shows {more} more options.\n" if more else "")
+    """A parser that asks what was meant where an option or a word is not known."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # noqa: ANN401
         options, unknown = super().parse_known_args(args, namespace)
@@ -72,13 +49,15 @@ class _Parser(argparse.ArgumentParser):
             error.message += f".{did_you_mean(value, map(str, action.choices or ()))}"
             raise
 
-
-class _HelpAll(argparse.Action):
-    """Print the help with all options."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        print(argparse.ArgumentParser.format_help(parser), end="")
-        parser.exit()
+    def shorten(self) -> None:
+        """Leave options in groups of their own, which few people need, to the help of ``--help-all``."""
+        groups = self._action_groups[2:]
+        hidden = [action for group in groups for action in group._group_actions]
+        for part in (*groups, *hidden):
+            for name in ("title", "description", "help"):
+                setattr(part, name, argparse.SUPPRESS if name == "help" else None)
+        if hidden:
+            self.epilog = f"{self.epilog or ''}\n--help-all shows {len(hidden)} more options."
 
 
 def _anywhere() -> argparse.ArgumentParser:
@@ -88,7 +67,7 @@ def _anywhere() -> argparse.ArgumentParser:
     return parser
 
 
-def parser(*names: str) -> argparse.ArgumentParser:
+def parser(*names: str, short: bool = False) -> argparse.ArgumentParser:
     """Return the parser of ``imrc``, with the options of the commands named or, without a name, of all."""
     whole = _Parser(
         prog="imrc",
@@ -101,8 +80,8 @@ def parser(*names: str) -> argparse.ArgumentParser:
         own = commands.add_parser(name, help=words)
         if name in (names or COMMANDS):
             _module(name).add_options(own)
-            if len(own._action_groups) > 2:
-                own.add_argument("--help-all", action=_HelpAll, nargs=0, help="show this and all other options")
+            if short:
+                own.shorten()
             if name != "app":
                 formats = own.add_mutually_exclusive_group()
                 formats.add_argument("--json", action="store_true", help="print JSON instead of text")
@@ -126,8 +105,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _show_what_can_be_shown()
     common, rest = _anywhere().parse_known_args(arguments)
     # The first word is the command: before it only flags can stand.
-    known = parser(next((word for word in rest if not word.startswith("-")), "no command"))
-    options = known.parse_args(rest, common)
+    command = next((word for word in rest if not word.startswith("-")), "no command")
+    known = parser(command, short="--help-all" not in rest)
+    options = known.parse_args(["--help" if word == "--help-all" else word for word in rest], common)
     if options.command is None:
         known.print_help()
         return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import math
 import shutil
@@ -25,7 +24,7 @@ _EVERY_S, _EVERY_IN_LOGS_S = 0.1, 10.0
 
 def print_as(
     options: argparse.Namespace,
-    rows: Sequence[Mapping[str, Any]],
+    rows: pd.DataFrame | Sequence[Mapping[str, Any]],
     told: Mapping[str, Any],
     text: Callable[[], object] = lambda: None,
 ) -> None:
@@ -50,27 +49,12 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def warn(sequence: TaskSequence, n: float | None = None) -> None:
-    """Say on stderr, beside any output, how a file was read and what was left out, and that n is small for classes."""
-    said: list[str] = [*sequence.info.get("warnings", ())]
-    if n is not None and n < sequence.n_classes:
-        said.append(f"With n = {n}, a task has too few samples to contain all {sequence.n_classes} classes.")
-    for sentence in said:
-        say(f"imrc: {sentence}")
-
-
-def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table."""
-    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
-
-
-def print_csv(rows: Sequence[Mapping[str, Any]], *, header: bool = True) -> None:
+def print_csv(rows: pd.DataFrame | Sequence[Mapping[str, Any]], *, header: bool = True) -> None:
     """Print rows, with a header unless they go on; missing values stay empty."""
-    fields = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(sys.stdout, fields, lineterminator="\n")
-    if header:
-        writer.writeheader()
-    writer.writerows(plain(row) for row in rows)
+    import pandas as pd
+
+    # Whole numbers stay whole in columns that are not known everywhere.
+    pd.DataFrame(rows, dtype=object).to_csv(sys.stdout, index=False, header=header, lineterminator="\n")
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int | Collection[str] = 1) -> None:
@@ -128,6 +112,10 @@ class ProgressLine:
         text = text[: max(shutil.get_terminal_size().columns - 1, 20)]
         print("\r" + text.ljust(self._width), end="", file=sys.stderr, flush=True)
         self._width = max(self._width, len(text))
+
+    def of(self, sequence: TaskSequence) -> Callable[[float, str], None]:
+        """Return what shows the share of a check that is done."""
+        return lambda share, what: self.write(f"{sequence.name}: {share:.0%}, {what}")
 
     def say(self, text: str) -> None:
         """Print a sentence above the line; it stays."""

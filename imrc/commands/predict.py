@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import warnings
 from pathlib import Path
-from typing import Any
 
-from imrc.commands.output import print_as, print_table, records, say
+from imrc.commands.output import print_as, print_table, say
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -29,19 +28,21 @@ def run(options: argparse.Namespace) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReadingWarning)  # said below, in the words of a command
         scored = model.predict_frame(Path(options.file), options.task)
+    options.notes = model.notes
     for note in model.notes:
         say(f"imrc: {note}")
+    text = csv_text(scored)
     if options.output is None:
-        if options.json:
-            print_as(options, [], {"notes": model.notes, "rows": records(scored)})
+        if not options.json:
+            print(text, end="")
         else:
-            print(csv_text(scored), end="")
+            print_as(options, scored, {"rows": scored.to_dict("records")})
         return 0
-    Path(options.output).write_text(csv_text(scored), encoding="utf-8")
-    answers = scored.iloc[:, -1 - len(model.classes)].tolist()
-    counts = {str(name): answers.count(name) for name in model.classes.tolist()}
-    told: dict[str, Any] = {"file": options.output, "rows": len(scored), "classes": counts, "notes": model.notes}
+    Path(options.output).write_text(text, encoding="utf-8")
+    answers = scored.iloc[:, -1 - len(model.classes)]
+    counts = {str(name): int((answers == name).sum()) for name in model.classes.tolist()}
     rows = [{"class": name, "rows": count} for name, count in counts.items()]
     shown = [[name, f"{count:,}", f"{count / len(scored):.1%}"] for name, count in counts.items()]
+    told = {"file": options.output, "rows": len(scored), "classes": counts}
     print_as(options, rows, told, lambda: print_table(["class", "rows", "share"], shown))
     return 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from functools import partial
 from pathlib import Path
 
 from imrc import datasets
@@ -12,7 +11,7 @@ from imrc._checks import InputError
 from imrc._folders import default_store_path
 from imrc.baselines import registry
 from imrc.commands.arguments import add_reading, add_setting, check_reading, data, reading_of
-from imrc.commands.output import ProgressLine, print_as, print_table, records, say
+from imrc.commands.output import ProgressLine, print_as, print_table, say
 from imrc.core.presets import DEFAULT, own_features
 from imrc.core.settings import SETTINGS
 from imrc.evaluation import SCENARIOS
@@ -23,7 +22,7 @@ from imrc.sweeps.spec import FACTORS, SweepSpec, read_toml
 from imrc.sweeps.store import ResultStore, StoreError, check_export
 
 FAILED = 1
-
+_GOES_ON = "run the same command again to continue."
 _EPILOG = """\
 Combinations that make no sense are left out, and combinations that differ in nothing are run once. The plan says which,
 and why. Each line of the TOML file is the name of an option with one value or a list: n = [10, 50], presets = "paper",
@@ -39,9 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.description = "Run every combination of datasets, representations, n, k, b, W, presets, methods and seeds."
     parser.epilog, parser.formatter_class = _EPILOG, argparse.RawDescriptionHelpFormatter
-    parser.add_argument(
-        "--file", metavar="FILE.toml", help="read values from a TOML file; options on the command line override it"
-    )
+    parser.add_argument("--file", metavar="FILE.toml", help="read values from a TOML file; options override it")
     sources = "datasets (imrc datasets lists them), or files of your own"
     parser.add_argument("--datasets", nargs="+", type=data, metavar="DATA", help=sources)
     add_reading(parser)
@@ -50,9 +47,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     for name, where in {"n": parser, "k": parser, "b": parser, "preset": parser, "W": how, "features": how}.items():
         said, flag = usual.get(name, SETTINGS[name].default), "presets" if name == "preset" else ""
         add_setting(where, name, flag=flag, default=None, said=said, nargs="+")
-    parser.add_argument(
-        "--methods", nargs="+", metavar="METHOD", help=f"of imrc, {', '.join(registry)}. Default: imrc."
-    )
+    methods = f"of imrc, {', '.join(registry)}. Default: imrc."
+    parser.add_argument("--methods", nargs="+", metavar="METHOD", help=methods)
     parser.add_argument("--seeds", nargs="+", metavar="SEED", help="numbers or ranges: 0:10 is 0 to 9. Default: 0.")
     add_setting(parser, "repetitions", default=None, said=SETTINGS["repetitions"].default)
     parser.add_argument("--dry-run", action="store_true", help="show the plan and run nothing")
@@ -63,9 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     place = "file to store results in (default: $IMRC_STORE, or else a file in your data folder)"
     how.add_argument("--store", type=Path, metavar="PATH", help=place)
     how.add_argument("--jobs", type=int, metavar="N", help="worker processes (default: one per core)")
-    how.add_argument(
-        "--scheduler", metavar="ADDRESS", help="use the workers of this Dask cluster, such as tcp://HOST:8786"
-    )
+    how.add_argument("--scheduler", metavar="ADDRESS", help="use the workers of this Dask cluster: tcp://HOST:8786")
 
 
 def _spec(options: argparse.Namespace) -> SweepSpec:
@@ -80,27 +74,18 @@ def _spec(options: argparse.Namespace) -> SweepSpec:
     spec = SweepSpec.from_values({**values, **given}, where)
     for name in set(spec.datasets) - set(datasets.names()):
         check_reading(name, spec.reading)
+    if options.jobs is not None and not 1 <= options.jobs <= 1024:
+        raise InputError(f"--jobs must be between 1 and 1024; got {options.jobs}.")
+    if options.jobs is not None and options.scheduler is not None:
+        raise InputError("--jobs is for this machine. With --scheduler, the cluster decides how many run at a time.")
+    if options.export is not None:
+        check_export(options.export)
     return spec
-
-
-def _show(line: ProgressLine, report: SweepReport) -> None:
-    """Say how far a sweep is with what it had to run."""
-    failed, title = len(report.failed), "" if report.cell is None else report.cell.title
-    said = f"{failed} failed, {title}" if failed else title
-    line.show(said, report.done - report.stored_before + failed, report.total - report.stored_before, "cell")
 
 
 def run(options: argparse.Namespace) -> int:
     """Plan, run and print a sweep."""
     spec = _spec(options)
-    if options.jobs is not None and not 1 <= options.jobs <= 1024:
-        raise InputError(f"--jobs must be between 1 and 1024; got {options.jobs}.")
-    if options.jobs is not None and options.scheduler is not None:
-        raise InputError(
-            "--jobs applies to this machine only. With --scheduler, the cluster decides how many run at a time."
-        )
-    if options.export is not None:
-        check_export(options.export)
     path = default_store_path() if options.store is None else options.store.expanduser()
     try:
         if options.store is None:
@@ -122,23 +107,28 @@ def _sweep(spec: SweepSpec, store: ResultStore, options: argparse.Namespace) -> 
     if options.dry_run:
         print_as(options, [], {"cells": len(plan.cells), "stored": len(plan.done)})
         return 0
-    goes_on = "run the same command again to continue."
     try:
         with ProgressLine() as line:
-            report = run_sweep(
-                plan, store, jobs=options.jobs or cores(), scheduler=options.scheduler, progress=partial(_show, line)
-            )
+
+            def show(report: SweepReport) -> None:
+                failed, title = len(report.failed), "" if report.cell is None else report.cell.title
+                said = f"{failed} failed, {title}" if failed else title
+                line.show(
+                    said, report.done - report.stored_before + failed, report.total - report.stored_before, "cell"
+                )
+
+            report = run_sweep(plan, store, jobs=options.jobs or cores(), scheduler=options.scheduler, progress=show)
     except KeyboardInterrupt:
         done = f"{sum(cell.key in store for cell in plan.cells)} of {len(plan.cells)} cells"
-        say(f"imrc: stopped. {done} are in {store.path}; {goes_on}")
+        say(f"imrc: stopped. {done} are in {store.path}; {_GOES_ON}")
         return FAILED
     except SchedulerError as error:
-        raise SchedulerError(f"{error} Finished cells are stored; {goes_on}") from error
+        raise SchedulerError(f"{error} Finished cells are stored; {_GOES_ON}") from error
     for cell, failure in report.failed:
         say(f"Failed: {cell.title}: {failure.message}" + (f"\n{failure.details}" if options.debug else ""))
     table = summary_table(plan, store)
-    rows = records(table)
-    print_as(options, rows, {"rows": rows}, lambda: _print(*summary_lines(table, spec.scenario), plan))
+    same, lines = summary_lines(table, spec.scenario)
+    print_as(options, table, {"rows": table.to_dict("records")}, lambda: _print(same, lines, plan))
     if options.export is not None:
         say(f"{options.export}: {store.export(options.export)} rows, every cell of the store.")
     if report.failed:
@@ -152,4 +142,4 @@ def _print(same: str, lines: list[dict[str, str]], plan: SweepPlan) -> None:
     if same:
         print(same)
     if lines:
-        print_table(list(lines[0]), [list(line.values()) for line in lines], left=("dataset", "features", "method"))
+        print_table([*lines[0]], [[*line.values()] for line in lines], left=("dataset", "features", "method"))

@@ -14,7 +14,7 @@ from imrc import datasets
 from imrc._checks import InputError
 from imrc.baselines import PUBLISHED, registry
 from imrc.commands.arguments import add_choice, add_setting
-from imrc.commands.output import ProgressLine, print_as, print_table, records
+from imrc.commands.output import ProgressLine, print_as, print_table
 from imrc.core.settings import SETTINGS
 from imrc.evaluation import RunSettings
 from imrc.evaluation.comparison import SCORE_KINDS, UNTUNED, imrc_key
@@ -83,12 +83,9 @@ def request_of(options: argparse.Namespace, kind: TableKind) -> tuple[TableReque
         error=options.error or ("released" if alone else "average"),
         k=options.k,
         settings=RunSettings(
-            b=options.b,
-            W=options.W,
             preset=options.preset[0],
             features=FeatureSpec(options.features),
-            repetitions=options.repetitions,
-            seed=options.seed,
+            **{name: getattr(options, name) for name in ("b", "W", "repetitions", "seed")},
         ),
     )
     here, missing = at_hand(options.datasets, kind)
@@ -173,7 +170,7 @@ def run(options: argparse.Namespace) -> int:
     tables = [
         {
             "request": dict(vars(request), settings=request.settings.to_json()),
-            "rows": records(table),
+            "rows": table.to_dict("records"),
             "missing": [{"dataset": name, "how": how_to_get(name)} for name in missing],
         }
         for table, request, missing in found
@@ -183,5 +180,5 @@ def run(options: argparse.Namespace) -> int:
         for one in found:
             _print(*one)
 
-    print_as(options, records(table.drop(columns="errors", errors="ignore")), {"tables": tables}, text)
+    print_as(options, table.drop(columns="errors", errors="ignore"), {"tables": tables}, text)
     return 0

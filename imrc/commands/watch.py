@@ -12,11 +12,10 @@ import numpy as np
 
 from imrc._checks import DataError, InputError
 from imrc.commands.arguments import add_sequence, add_setting, sequence_of
-from imrc.commands.output import print_as, print_csv, say, warn
+from imrc.commands.output import ProgressLine, print_as, print_csv, say
 from imrc.wording import feature_names_or_numbers, listed, number, p_text
 
 if TYPE_CHECKING:
-    from imrc.tasks import TaskSequence
     from imrc.watch import Arrival, Watcher
 
 ALARM = 3
@@ -33,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_sequence(parser)
     parser.add_argument(
-        "--alpha", type=float, default=0.05, help="bound on the probability of any false alarm (default: %(default)s)"
+        "--alpha", type=float, default=0.05, help="probability of any false alarm at most (default: %(default)s)"
     )
     parser.add_argument(
         "--state",
@@ -54,10 +53,10 @@ def run(options: argparse.Namespace) -> int:
     growing = Path(options.dataset)
     if options.follow and not growing.is_file():
         raise InputError("--follow is for your own files. A dataset does not grow.")
-    goes_on = options.state is not None and options.state.is_file()
-    watcher = (
-        Watcher.load(options.state) if goes_on else Watcher(options.alpha, features=options.features, seed=options.seed)
-    )
+    if options.state is not None and options.state.is_file():
+        watcher = Watcher.load(options.state)
+    else:
+        watcher = Watcher(options.alpha, features=options.features, seed=options.seed)
     for name, begun in watcher.settings.items():
         if (asked := getattr(options, name)) != begun:
             raise InputError(
@@ -65,75 +64,66 @@ def run(options: argparse.Namespace) -> int:
             )
     arrivals: list[Arrival] = []
     seen: tuple[int, int] | None = None
-    while True:
+    while seen is None or (options.follow and watcher.alarm.alarm is None):
         status = growing.stat() if options.follow else None
-        now = status and (status.st_size, status.st_mtime_ns)  # changes when the file grows
-        if seen is None or now != seen:
-            try:
-                _read(watcher, arrivals, options, begins=seen is None)
-            except DataError as error:
-                if seen is None:
-                    raise
-                # Perhaps a row is half written: the next look will tell.
-                say(f"imrc: waiting, because the file cannot be used yet: {error}")
-            seen = now
-        if not options.follow or watcher.alarm.alarm is not None:
-            break
-        time.sleep(_EVERY_S)
-    _end(watcher, arrivals, options)
-    return ALARM if watcher.alarm.alarm is not None else 0
+        now = (0, 0) if status is None else (status.st_size, status.st_mtime_ns)  # changes when the file grows
+        if now == seen:
+            time.sleep(_EVERY_S)
+            continue
+        try:
+            _read(watcher, arrivals, options, begins=seen is None)
+        except DataError as error:
+            if seen is None:
+                raise
+            # Perhaps a row is half written: the next look will tell.
+            say(f"imrc: waiting, because the file cannot be used yet: {error}")
+        seen = now
+    at = watcher.alarm.alarm
+    # The first task is not tested, and the second has nothing before it.
+    task = None if at is None else at + 2
+    told = {"alpha": watcher.alarm.alpha, "tasks": watcher.tasks, "alarm": task}
+    if not options.csv:  # whose rows are printed already
+        print_as(options, [], {**told, "arrivals": [*map(vars, arrivals)]}, lambda: print(_conclusion(watcher, task)))
+    return 0 if at is None else ALARM
 
 
 def _read(watcher: Watcher, arrivals: list[Arrival], options: argparse.Namespace, *, begins: bool) -> None:
     """Take in what is new, show it and save the state."""
-    sequence = sequence_of(options)
-    if begins:
-        warn(sequence)
+    with ProgressLine() as line:
+        sequence = sequence_of(options, line)
     if begins and (note := watcher.dependence(sequence)):
         say(f"imrc: {note} The alarm assumes independent rows.")
     may_grow = (options.follow or options.state is not None) and options.by is not None
+    empty = [set(np.flatnonzero(np.isnan(task.X).all(axis=0)).tolist()) for task in sequence]
     for arrival in watcher.read(sequence, len(sequence) - may_grow):
         arrivals.append(arrival)
-        gone = _empty(sequence, arrival.task - 1) - _empty(sequence, arrival.task - 2)
-        if gone:
+        if gone := empty[arrival.task - 1] - empty[arrival.task - 2]:
             names = feature_names_or_numbers(sequence.feature_names, sequence.n_features)
             say(
                 f"imrc: task {arrival.task} ({arrival.label}): no number from here on (empty or infinite) in "
                 f"{listed([names[column] for column in sorted(gone)], 5)}"
             )
-        _show(arrival, options, header=len(arrivals) == 1)
+        # At once: whoever follows a file does not wait for the end.
+        if options.csv:
+            print_csv([vars(arrival)], header=len(arrivals) == 1)
+        elif not options.json:
+            print(_in_words(arrival))
+        sys.stdout.flush()
     if options.state is not None:
         watcher.save(options.state)
 
 
-def _empty(sequence: TaskSequence, index: int) -> set[int]:
-    """Return the columns without a value in a task."""
-    return set(np.flatnonzero(np.isnan(sequence[index].X).all(axis=0)).tolist())
+def _in_words(arrival: Arrival) -> str:
+    lamp = "ALARM" if arrival.alarm else "more than usual" if arrival.unusual else ""
+    evidence = number(arrival.evidence) if arrival.evidence < 1e6 else f"{arrival.evidence:.0e}"
+    tested = "the first tested" if arrival.p != arrival.p else f"{p_text(arrival.p)}, evidence {evidence}"
+    change = "" if arrival.change != arrival.change else f", change d² / σ² = {arrival.change:.3f}"
+    return f"task {arrival.task} ({arrival.label}): {tested}{change}  {lamp}".rstrip()
 
 
-def _show(arrival: Arrival, options: argparse.Namespace, *, header: bool) -> None:
-    """Print one arrival at once: whoever follows a file does not wait for the end."""
-    if options.csv:
-        print_csv([vars(arrival)], header=header)
-        sys.stdout.flush()
-    elif not options.json:
-        lamp = "ALARM" if arrival.alarm else "more than usual" if arrival.unusual else ""
-        evidence = number(arrival.evidence) if arrival.evidence < 1e6 else f"{arrival.evidence:.0e}"
-        tested = "the first tested" if arrival.p != arrival.p else f"{p_text(arrival.p)}, evidence {evidence}"
-        change = "" if arrival.change != arrival.change else f", change d² / σ² = {arrival.change:.3f}"
-        print(f"task {arrival.task} ({arrival.label}): {tested}{change}  {lamp}".rstrip(), flush=True)
-
-
-def _end(watcher: Watcher, arrivals: list[Arrival], options: argparse.Namespace) -> None:
-    limit, at = 1.0 / watcher.alarm.alpha, watcher.alarm.alarm
-    # The first task is not tested, and the second has nothing before it.
-    task = None if at is None else at + 2
-    if options.json:
-        alarm = {"alpha": watcher.alarm.alpha, "tasks": watcher.tasks, "alarm": task}
-        print_as(options, [], {**alarm, "arrivals": [vars(arrival) for arrival in arrivals]})
-    elif not options.csv:
-        print(
-            f"{'No alarm' if task is None else f'ALARM since task {task}'} in {watcher.tasks} tasks. The evidence "
-            f"reaches {limit:g} with probability {watcher.alarm.alpha:g} at most if rows are independent and nothing "
-            "changes."
-        )
+def _conclusion(watcher: Watcher, task: int | None) -> str:
+    alpha = watcher.alarm.alpha
+    return (
+        f"{'No alarm' if task is None else f'ALARM since task {task}'} in {watcher.tasks} tasks. The evidence reaches "
+        f"{1.0 / alpha:g} with probability {alpha:g} at most if rows are independent and nothing changes."
+    )

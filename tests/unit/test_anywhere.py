@@ -99,9 +99,9 @@ def test_results_are_printed_where_characters_are_missing(encoding, usual):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--port", "99999"], "1 to 65535"),
-        (["--port", "0"], "1 to 65535"),
-        (["--port", "x"], "1 to 65535"),
+        (["--port", "99999"], "--port must be between 1 and 65535"),
+        (["--port", "0"], "--port must be between 1 and 65535"),
+        (["--port", "x"], "invalid int value: 'x'"),
         (["--address", "nonsense.invalid"], "is not an address of this machine"),
         (["--address", "300.1.1.1"], "is not an address of this machine"),
         (["--address", "x" * 80], "is not an address of this machine"),

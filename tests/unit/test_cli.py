@@ -51,6 +51,9 @@ def test_csv_and_table(capsys):
         (["run", "identical", "-n", "5000"], "Choose n <= 200"),
         (["run", "rotated_digits", "-k", "61"], "tasks must be between 2 and 60"),
         (["run", "identical", "--seed", "-1"], "seed must be"),
+        (["datasets", "info", "grman"], "Did you mean 'german'?"),
+        (["datasets", "fetch"], "imrc datasets fetch NAME"),
+        (["check", "identical", "--ess", "9", "--error", ".1"], "Give --ess or --error"),
         (["table", "--datasets", "nothing"], "datasets must be one of"),
         (["table", "--datasets", "identical", "--n", "0"], "n must be at least 1"),
         (["table", "--datasets", "identical", "--n", "5000"], "Choose n <="),
@@ -75,7 +78,6 @@ def test_mistakes_end_with_status_2_and_a_message(capsys, arguments, message):
         (["run", "identical", "--repetitons=3"], "Did you mean '--repetitions'?"),
         (["table", "--kind", "eror"], "Did you mean 'errors'?"),
         (["chek", "identical"], "Did you mean 'check'?"),
-        (["datasets", "info", "grman"], "Did you mean 'german'?"),
     ],
 )
 def test_unreadable_arguments_end_with_status_2_and_what_was_meant(capsys, arguments, meant):
@@ -205,6 +207,6 @@ def test_output_may_be_cut_off():
 def test_one_repetition_has_no_standard_error(capsys):
     assert main(["run", "identical", "-k", "3", "-n", "5", "--repetitions", "1"]) == 0
     printed = capsys.readouterr().out
-    assert "1 repetition," in printed
+    assert "Error, one repetition: " in printed
     assert "nan" not in printed
     assert "±" not in printed
