@@ -140,7 +140,7 @@ def run(options: argparse.Namespace) -> int:
         "rules": rules,
         "references": others,
         "measures": definitions(),
-        "decision": report.to_dict()["decision"],
+        "advice": report.to_dict()["advice"],
     }
     print_as(options, [*rules, *others], told, lambda: _print(report, [*rules, *others]))
     return 0
