@@ -77,7 +77,9 @@ def _spec(options: argparse.Namespace) -> SweepSpec:
     if options.jobs is not None and not 1 <= options.jobs <= 1024:
         raise InputError(f"--jobs must be between 1 and 1024; got {options.jobs}.")
     if options.jobs is not None and options.scheduler is not None:
-        raise InputError("--jobs is for this machine. With --scheduler, the cluster decides how many run at a time.")
+        raise InputError(
+            "--jobs applies to this machine only. With --scheduler, the cluster decides how many run at a time."
+        )
     if options.export is not None:
         check_export(options.export)
     return spec

@@ -290,7 +290,9 @@ class Report:
         """What was decided when the data were read, and what limits the numbers."""
         said: list[str] = [] if self.sequence is None else [*self.sequence.info.get("warnings", ())]
         if self.sequence is not None and self.n < self.sequence.n_classes:
-            said.append(f"With n = {self.n} samples a task cannot hold all {self.sequence.n_classes} classes.")
+            said.append(
+                f"With n = {self.n}, a task has too few samples to contain all {self.sequence.n_classes} classes."
+            )
         return tuple(said)
 
     @property

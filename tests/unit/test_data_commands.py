@@ -65,7 +65,7 @@ def test_fetch(capsys, nothing_here, monkeypatch):
     assert main(["datasets", "fetch", "german"]) == 1, "a failure, not bad input"
     assert "imrc: x.org cannot be reached. By hand: save it." in capsys.readouterr().err
     assert main(["datasets", "fetch", "identical"]) == 0
-    assert "on this computer already" in capsys.readouterr().out
+    assert "already on this computer" in capsys.readouterr().out
     assert len(asked) == 2
 
 
