@@ -22,11 +22,12 @@ _WAYS = tuple(one for one in CANDIDATES if not one.moving)
 
 
 class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Any classifier with weights of rows, for tasks that evolve: one `partial_fit` a task, answers for the next one.
+    """Any classifier that accepts sample weights, for tasks that evolve: one `partial_fit` per task.
 
-    For every task, one copy of the classifier is trained on all rows alike (rate of change 0), two on rows weighted
-    by tracking at rates .1 and 1, eq. (6), and one on the newest task alone. When a task arrives, all predict it before
-    they learn it, and the sum of their log losses gives each its share in the answers, as in the default.
+    For every task, one copy of the classifier is trained on all rows with equal weights (rate of change 0), two on
+    rows weighted by tracking at rates .1 and 1, eq. (6), and one on the newest task alone. When a task arrives, all
+    copies predict it before they learn it. The sum of their log losses gives each its share in the predictions, as in
+    the default.
 
     Parameters
     ----------
@@ -45,15 +46,15 @@ class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     rates_ : ndarray of shape (4,)
         Rates of change: 0 is pooled, infinity alone.
     shares_ : ndarray of shape (4,)
-        Share of each in the answers.
+        Share of each copy in the predictions.
     weights_ : ndarray of shape (n_tasks_,)
-        Weight of each task in the answers, by the shares; they sum to 1.
+        Weight of each task in the predictions, by the shares; they sum to 1.
     rules_ : list
-        The trained copies; where a copy has seen one class only, that class.
+        The trained copies; if a copy has seen only one class, that class.
 
     Notes
     -----
-    All rows are kept, and four classifiers are trained anew with every task.
+    All rows are kept, and four classifiers are retrained with every task.
 
     Examples
     --------

@@ -99,8 +99,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
     n_tasks_ : int
         Tasks seen so far.
     n_iter_ : int
-        Iterations of the solver for the rule of the newest task: of the subgradient or the exact method for 0-1 loss,
-        of the quasi-Newton method for log loss, all rates of change together.
+        Iterations of the solver for the rule of the newest task. For 0-1 loss, this is the subgradient or the exact
+        method; for log loss, it is the quasi-Newton method for all rates of change together.
     mean_, mse_, coef_ : dict of str to ndarray of shape (n_tasks_, m)
         Mean vectors, their mean squared errors and classifier parameters, for "single", "forward", "forward_backward"
         and "predicted", with the newest estimate of each task. m = n_classes * (D + 1): one block per class,

@@ -53,7 +53,7 @@ class Columns:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StepResult(Columns):
-    """What one step gave, over all repetitions; numbers by rule or method of one value each: see `Columns`.
+    """The result of one step, over all repetitions. For numbers with one value per rule or method, see `Columns`.
 
     Attributes
     ----------
@@ -65,11 +65,11 @@ class StepResult(Columns):
         Per rule and task learnt at this step: error on the task's test samples (0 to 1), minimax risk, effective
         sample size. Compared methods appear in `errors` under their names.
     majority : ndarray of shape (repetitions,)
-        Error on the newest task of always answering the most frequent class among all training samples so far.
+        Error on the newest task of always predicting the most frequent class of all training samples so far.
     time_s : float
         Seconds of learning and testing, all repetitions together.
     misses : dict of str to dict of int to ndarray of shape (repetitions,)
-        Like `errors`: test samples of the rare class given another one. Empty where no class is rare.
+        Like `errors`: misclassified test samples of the rare class. Empty if no class is rare.
     rare : ndarray of shape (repetitions,) or None
         Test samples of the rare class in the newest task.
     rare_class : str

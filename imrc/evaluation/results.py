@@ -100,7 +100,7 @@ class RunResult(Columns):
 
     @classmethod
     def from_steps(cls, settings: RunSettings, sequence: TaskSequence, steps: Sequence[StepResult]) -> RunResult:
-        """Return what the steps of `iter_run` gave, at least one; a run that was stopped gives the tasks it reached."""
+        """Return the result of steps of `iter_run`, at least one; a run that was stopped has the tasks it reached."""
         if not steps:
             raise ValueError("No step was run, so there is no result.")
         sequence = sequence.head(len(steps))
@@ -161,7 +161,7 @@ class RunResult(Columns):
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """Rules of IMRC there are in the scenario, and the compared methods."""
+        """The rules of IMRC in this scenario, and the compared methods."""
         others = [name for name in self.error_tables if name not in SCENARIOS["continual"].rules]
         return (*(rule for rule in self.scenario.rules if rule in self.error_tables), *others)
 
@@ -175,7 +175,7 @@ class RunResult(Columns):
         return replace(self, settings=settings)
 
     def part(self, settings: RunSettings) -> RunResult:
-        """Return what the methods of these settings gave, where others were run beside them in one pass."""
+        """Return the results of the methods of these settings, if others were run beside them in one pass."""
         compared, rules = self.settings.compared, "imrc" in settings.methods
 
         def belongs(kind: str, name: str) -> bool:
@@ -189,9 +189,9 @@ class RunResult(Columns):
     def answering(self, settings: RunSettings, sequence: TaskSequence) -> RunResult | None:
         """Return the result of other settings on the tasks of this run; None if this one does not hold it.
 
-        Held are fewer repetitions and methods, the first k tasks, and fewer backward steps where a rule does not depend
-        on how many there are. All is equal to the last bit; what a shorter run would count over its last test samples
-        (calibration, `by_class`) is left out, and numbers kept with fewer backward steps are NaN.
+        It can answer for fewer repetitions and methods, for the first k tasks, and for fewer backward steps if a rule
+        does not depend on their number. Everything is equal to the last bit. What a shorter run would count over its
+        last test samples (calibration, `by_class`) is left out, and numbers kept with fewer backward steps are NaN.
         """
         mine, b = self.settings, settings.b
         others = {"k": None, "repetitions": 1, "methods": ("imrc",), "scenario": "continual"}
@@ -228,7 +228,7 @@ class RunResult(Columns):
 
     @property
     def has_before(self) -> bool:
-        """Whether everything that was run was also tested on each task before learning it."""
+        """Whether everything was also tested on each task before learning it."""
         return all(self._before_key(rule) in self.before for rule in self.error_tables)
 
     @staticmethod
@@ -279,14 +279,14 @@ class RunResult(Columns):
         return float(later.mean()) if later.size else float("nan")
 
     def misses(self, rule: str, kind: HeadlineKind | None = None) -> Floats | None:
-        """Return the share of the rare class given another one, (repetitions,); None: no class is rare, or "before"."""
+        """Return the share of the rare class that is misclassified, (repetitions,); None: none is rare, or "before"."""
         if self.rare_counts is None or rule not in self.miss_tables or self._kind(kind) == "before":
             return None
         samples = self._mean(self.rare_counts, kind)
         return self._mean(self.miss_tables[rule], kind) / samples if (samples > 0).all() else None
 
     def balanced(self, rule: str, kind: HeadlineKind | None = None) -> Floats | None:
-        """Return the balanced error for each repetition; None where no class is rare.
+        """Return the balanced error in each repetition; None if no class is rare.
 
         The mean of two error rates: on samples of the rare class, see `misses`, and on all others.
         """
@@ -304,22 +304,22 @@ class RunResult(Columns):
             return np.asarray(0.5 * (on_rare + averaged(wrong) / averaged(LagTable(samples - rare.values))))
 
     def measure(self, kind: HeadlineKind | None = None) -> str:
-        """Return what it is judged by: "error", or "balanced error" where a class is rare, but for "before"."""
+        """Return what the run is judged by: "error", or "balanced error" if a class is rare, but not for "before"."""
         counted = any(self.misses(rule, kind) is not None for rule in self.error_tables)
         return "balanced error" if counted else "error"
 
     def judged(self, rule: str, kind: HeadlineKind | None = None) -> Floats:
-        """Return the error of one rule that the run is judged by, see `measure`, for each repetition.
+        """Return the error that the run is judged by (see `measure`) for one rule, in each repetition.
 
-        Everything that states the error of a run, or compares two, takes it from here.
+        Everything that states the error of a run, or compares two runs, uses it.
         """
         balanced = self.balanced(rule, kind)
         return self.per_repetition(rule, kind) if balanced is None else balanced
 
     def judged_by_step(self, rule: str, kind: HeadlineKind | None = None, *, so_far: bool = False) -> Floats:
-        """Return the error of one rule that the run is judged by, as tasks arrive, shape (repetitions, steps).
+        """Return the error that the run is judged by for one rule, as tasks arrive, shape (repetitions, steps).
 
-        A balanced error is NaN until it has met a sample of the rare class.
+        A balanced error is NaN until the first sample of the rare class.
         """
 
         def averaged(table: LagTable) -> Floats:

@@ -123,7 +123,7 @@ class RunSettings:
 
     @property
     def computed(self) -> RunSettings:
-        """The settings whose run holds the numbers of this one."""
+        """The settings of a run that contains the numbers of this one."""
         scenario = _computed(self.scenario, self.methods)
         return self if scenario == self.scenario else replace(self, scenario=scenario)
 

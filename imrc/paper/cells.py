@@ -230,7 +230,7 @@ def both_readings() -> str:
     """Return in one sentence how many cells of all n agree with print, for both definitions of the error."""
     average, released = (_near(error) for error in get_args(ErrorKind))
     return (
-        f"Within {decimal(TOLERANCE, 2)} of print, over all n: IMRC with the paper's choices in "
+        f"Within {decimal(TOLERANCE, 2)} of the printed value, over all n: IMRC with the paper's choices in "
         f"{released[0][0]} of {released[0][1]} cells with the error of the authors' script, "
         f"in {average[0][0]} with the average the paper describes; the other methods in "
         f"{released[1][0]} and {average[1][0]} of {released[1][1]}."

@@ -297,7 +297,7 @@ class Report:
 
     @property
     def settings_in_words(self) -> str:
-        """The settings, as every report begins with them."""
+        """The settings, as stated at the top of every report."""
         settings, many = self.run.settings, self.run.settings.repetitions
         first = "first look, " if self.is_first_look else ""
         return (
@@ -452,7 +452,7 @@ class Report:
         return to_latex([self])
 
     def predictions(self, repetition: int = 0) -> pd.DataFrame:
-        """Return the answers of IMRC's rules for each test row, see `imrc.RunResult.predictions`.
+        """Return the predictions of IMRC's rules for each test row, see `imrc.RunResult.predictions`.
 
         Parameters
         ----------
@@ -462,7 +462,7 @@ class Report:
         Raises
         ------
         InputError
-            If the report does not hold the tasks.
+            If the report does not contain the tasks.
         """
         return self.run.predictions(self._tasks(), repetition)
 

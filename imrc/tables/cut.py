@@ -111,7 +111,7 @@ class Cut:
             "The whole file decides whether a column holds numbers, dates or words, and which labels there are. "
             "Scaling, fill-in values and known words come only from the training rows of the first "
             "task, not from test rows. A column of numbers is left out if it never changes there (unless it is "
-            "always 0 or 1) or is more than {self.sequence.max_missing:.0%} empty there."
+            f"always 0 or 1) or is more than {self.sequence.max_missing:.0%} empty there."
         )
         sentences += _in_list(
             "Missing numbers are replaced by the median of their column there",

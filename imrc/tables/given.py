@@ -107,7 +107,7 @@ def tasks_from(
     if not isinstance(data, list | tuple) or not len(data):
         raise InputTypeError(f"tasks_from cannot make tasks of {type(data).__name__}. {how_to_make_tasks(data)}")
     if every is not None:
-        raise InputError("tasks_from: every is not for a list, whose entries are the tasks.")
+        raise InputError("tasks_from: leave out every= for a list, because its entries are the tasks.")
     return _of_parts([_part(number, one) for number, one in enumerate(data)], name)
 
 

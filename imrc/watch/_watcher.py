@@ -106,7 +106,7 @@ class Watcher:
         return read_rows((mapping.transform(task.X), sequence.encoded(j)) for j, task in enumerate(sequence)).dependence
 
     def read(self, sequence: TaskSequence, tasks: int | None = None) -> Iterator[Arrival]:
-        """Take in the tasks of a sequence that are new.
+        """Process the new tasks of a sequence.
 
         Parameters
         ----------

@@ -70,7 +70,7 @@ $$\tau_j^{\rightharpoonup} = \tau_j + \tfrac{s_j}{s_{j-1}^{\rightharpoonup}+s_j+
 $$s_j^{\rightharpoonup} = \big(\tfrac{1}{s_j} + \tfrac{1}{s_{j-1}^{\rightharpoonup}+d_j^2}\big)^{-1}$$
 
 $$\tau_j^{\rightleftharpoons} = \tau_j^{\rightharpoonup} +
-\tfrac{s_j^{\rightharpoonup}{s_j^{\rightharpoonup}+s_{j+1}^{\leftharpoondown}+d_{j+1}^2}(\tau_{j+1}^{\leftharpoondown}-\tau_j^{\rightharpoonup})$$
+\tfrac{s_j^{\rightharpoonup}}{s_j^{\rightharpoonup}+s_{j+1}^{\leftharpoondown}+d_{j+1}^2}(\tau_{j+1}^{\leftharpoondown}-\tau_j^{\rightharpoonup})$$
 """
 _ALARM = """
 Each task is compared with all samples before it, using random splits. If nothing changes, its p-value is uniform
@@ -169,7 +169,7 @@ def _tests(choice: Choice, result: Assessment) -> None:
     if features != features.diagnosed:
         st.caption(
             f"Rules use the representation *{FEATURE_TITLES[features.kind]}*. How often the verdict is wrong was "
-            f"measured in *{FEATURE_TITLES[features.diagnosed.kind]}*, so tasks are judged there."
+            f"measured in *{FEATURE_TITLES[features.diagnosed.kind]}*, so the verdict uses that one."
         )
     st.download_button(
         "Download the evidence as JSON",

@@ -120,8 +120,8 @@ def _curves(report: Report, _sequence: imrc.TaskSequence) -> None:
         run,
         report.references,
         name="error-curves",
-        alt=f"Left: {run.measure()} so far, by step. Right: error of each task. Per rule with bands, and what one "
-        f"could do without. {run.measure().capitalize()}: {HEADLINES[run.scenario.kind]}.",
+        alt=f"Left: {run.measure()} so far, by step. Right: error of each task. Per rule with bands, and with the "
+        f"simple alternatives. {run.measure().capitalize()}: {HEADLINES[run.scenario.kind]}.",
     )
     if run.choices:
         alt = "Share of each rate of change at each step, from all tasks alike to each task alone."

@@ -125,7 +125,7 @@ def _errors(row: _Row) -> None:
         kinds,
         "paper_error",
         "  \n".join(f"**{kinds[kind]}**: {SCORE_KINDS[kind]}." for kind in kinds)
-        + "  \nThe paper says the second; the script its authors published prints the first.",
+        + "  \nThe paper describes the second; the script that its authors published prints the first.",
         place=row,
     )
     if frame.narrow():
@@ -153,16 +153,16 @@ def _compared(table: pd.DataFrame, error: cells.ErrorKind) -> None:
         f"**Choices of the authors' later code.** {readings.follow_up_sentence(error)}",
         readings.follow_up_table(error),
         "paper-follow-up",
-        "Cells of IMRC's column within .02 of print, six datasets. The code of the authors' follow-up (2025) has "
-        "λ₀ = .7 where that of the paper has 1, and random Fourier features without an intercept; the pixels of "
-        "rotated MNIST keep theirs.",
+        "The table counts the cells of IMRC's column that are within .02 of the printed value, on six datasets. "
+        "The code of the authors' follow-up (2025) uses λ₀ = .7, whereas that of the paper uses 1, and random "
+        "Fourier features without an intercept. The pixels of rotated MNIST keep their intercept.",
     )
     _table(
         f"**Angles of rotated MNIST.** {readings.angles_sentence(error)}",
         readings.angles_table(error),
         "paper-angles",
-        'The paper\'s text reads as one angle per task, `datasets.load("rotated_mnist", angles="task")`; here every '
-        "image has an angle of its own, from the range of its task.",
+        'The paper\'s text can mean one angle per task, `datasets.load("rotated_mnist", angles="task")`. Here every '
+        "image has its own angle, from the range of its task.",
         "readings",
     )
 
@@ -189,7 +189,7 @@ def _times(row: _Row) -> None:
         "machine, so it is rather too long. The printed time is the mean running time on another machine with "
         "other programs. Compare orders of magnitude, and how a row grows with b. The last row is the mean over "
         "datasets: ours over those we measured, the printed one over all twelve, at n = 10 only. The mean of IMRC is "
-        "in the column b = 3. For GEM .238 s are printed; the mean of its printed column is .147 s.",
+        "in the column b = 3. For GEM, the paper prints .238 s, but the mean of its column is .147 s.",
         ("settings", f"imrc table --kind time --n {n} --methods published"),
         milliseconds=True,
     )
@@ -238,7 +238,7 @@ def _algorithm(_row: _Row) -> None:
             format_func=lambda name: f"{method.lines_of(name)}, {name}",
             key="paper_function",
             bind="query-params",
-            help="The function named is the one that runs; this is its source.",
+            help="This is the source of the function that runs.",
         )
         st.code(method.source(chosen), language="python", height=520)
     st.markdown("### Algorithm 1: IMRC at step k")
@@ -311,7 +311,7 @@ def _heatmaps(row: _Row) -> None:
 
 def _ess(_row: _Row) -> None:
     alt = "Effective sample size over n against n d² for the paper's pairs of j and k."
-    caption = "The closed forms of Theorems 2 and 4; page *Why it helps* draws them for every task of yours."
+    caption = "The closed forms of Theorems 2 and 4. The page *Why it helps* draws them for each of your tasks."
     _figure(ess_curves, ess_curve_table(PAIRS), name="paper-ess", alt=alt, caption=caption)
     code = f"from imrc.plots.ess import ess_curve_table, ess_curves\ness_curves(ess_curve_table({list(PAIRS)})).show()"
     st.code(code, language=None)

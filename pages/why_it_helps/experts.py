@@ -103,9 +103,9 @@ def _guarantee(choice: Choice, report: Report) -> None:
         key="ess_kappa",
         bind="query-params",
         format="%g",
-        help="Sub-Gaussian parameters of features and changes over the standard deviations used. 1 is the most "
-        "favourable value: normal features and changes whose standard deviations are known exactly. Default: the value "
-        "that the paper allows for any bounded features.",
+        help="Sub-Gaussian parameters of features and changes, divided by the standard deviations used. The most "
+        "favourable value is 1, for normal features and changes whose standard deviations are known exactly. The "
+        "default is the value that the paper allows for any bounded features.",
     )
     delta = right.select_slider(
         "δ (1 − confidence)",

@@ -18,9 +18,9 @@ from pages.shell.choice import plain
 
 SAMPLE = "pumps.csv"
 _WIDGETS = {
-    "own_read_dayfirst": ("Dates such as 1/2/2020", "The notes below say which way was taken and why."),
-    "own_read_decimal": ("Decimals follow", "The notes below say which way was taken and why."),
-    "own_read_header": ("The first row holds", "The notes below say which way was taken and why."),
+    "own_read_dayfirst": ("Dates such as 1/2/2020", "The notes below say which reading was used, and why."),
+    "own_read_decimal": ("Decimals follow", "The notes below say which reading was used, and why."),
+    "own_read_header": ("The first row holds", "The notes below say which reading was used, and why."),
     "own_read_sheet": ("Sheet", "The first sheet with a table is read."),
     "own_label": ("Label: the column to predict", "A column with 2 to 50 different values, or of measured numbers."),
     "own_how": ("Tasks", "Rows with the same value form a task, or else blocks of rows in the order of the file."),
