@@ -31,7 +31,7 @@ COMPARED_PRESETS = ("recommended", "paper")
 """Presets of IMRC that are always compared."""
 
 COMPARED_METHODS = ("pooled", "majority", "logistic_seen", "forest", *(name for name in PUBLISHED if name != "mer"))
-"""Those of the shipped comparison: MER takes as long as all others together."""
+"""Those of the shipped comparison but MER, which takes as long as all others together."""
 
 
 def comparison_changes(settings: RunSettings, names: Iterable[str]) -> list[dict[str, Any]]:
