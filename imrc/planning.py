@@ -191,40 +191,20 @@ def plan_table(plan: Plan) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def learning_curve(runs: Sequence[RunResult]) -> pd.DataFrame:
-    """Return the error of single-task learning against n, made to fall, of runs that differ in n only, n rising.
+def samples_for(runs: Sequence[RunResult], error: float) -> float:
+    """Return the effective samples that go with an error: how many of its own a task alone needs, of runs at other n.
 
-    Columns rule ("single"), x (n), value, low, high: the 95 % band over repetitions, made to fall like the curve.
+    Their errors are made to fall with n. InputError: all of them are above the error.
     """
-    table = budget_table(runs).query("rule == 'single'").reset_index(drop=True)
-    half = table["half"].fillna(0.0)
-    curves = {"value": table["value"], "low": table["value"] - half, "high": table["value"] + half}
-    return table[["rule", "x"]].assign(**{name: falling(curve.to_numpy()) for name, curve in curves.items()})
-
-
-def error_at(curve: pd.DataFrame, ess: float, column: str = "value") -> float:
-    """Return the error a task has with a number of effective samples: that of single-task learning from so many.
-
-    `column` is "value" or an end of the band, "low" or "high". NaN beyond the grid of the curve.
-    """
-    grid = curve["x"].to_numpy(dtype=np.float64)
-    if not grid[0] <= ess <= grid[-1]:
-        return math.nan
-    return float(np.interp(math.log(ess), np.log(grid), curve[column].to_numpy()))
-
-
-def samples_for(curve: pd.DataFrame, error: float) -> float:
-    """Return the effective samples that go with an error, the inverse of `error_at`; NaN below the curve."""
-    return samples_to_reach(curve, "single", error)
-
-
-def out_of_reach(curve: pd.DataFrame, error: float) -> str:
-    """Say why a learning curve has no samples for an error below all of it."""
-    lowest, n = float(curve["value"].min()), curve["x"].max()
-    return (
-        f"An error of {decimal(error)} is out of reach of the learning curve: a task alone reaches {decimal(lowest)} "
-        f"with {n} samples, the most that these data allow."
-    )
+    table = budget_table(runs).query("rule == 'single'")
+    ess = samples_to_reach(table, "single", error)
+    if math.isnan(ess):
+        lowest = falling(table["value"].to_numpy())[-1]
+        raise InputError(
+            f"An error of {decimal(error)} is out of reach of the learning curve: a task alone reaches "
+            f"{decimal(lowest)} with {table['x'].max()} samples, the most that these data allow."
+        )
+    return ess
 
 
 def _with_ends(found: Rate, say: Callable[[float], str]) -> str:
@@ -243,20 +223,6 @@ def promise_sentence(plan: Plan) -> str:
         f"n = {plan.n}, k = {plan.k}, b = {plan.b} at ρ = {_with_ends(plan.rate, number)}: {PLACES[plan.of]} is worth "
         f"{worth} samples."
     )
-
-
-def promise_rows(plan: Plan, curve: pd.DataFrame | None = None) -> list[dict[str, str]]:
-    """Return the effective samples of each of `PLACES` with their ends as texts, with a learning curve errors too."""
-    rows = []
-    for place, found in plan.promised.items():
-        ends = zip(("samples", "low", "high"), found, strict=True)
-        row = {"worth": PLACES[place]} | {name: f"{value:,.1f}" for name, value in ends}
-        if curve is not None:
-            error = Rate(*(error_at(curve, found.value, column) for column in Rate._fields))
-            told = f"{decimal(error.value)} ({decimal(error.low)} to {decimal(error.high)})"
-            row["error"] = "beyond the grid" if math.isnan(error.value) else told
-        rows.append(row)
-    return rows
 
 
 def way_sentence(plan: Plan, way: Way) -> str:
@@ -298,10 +264,10 @@ def _what_to_do(plan: Plan) -> str:
         return f"{PLACES[plan.of]} is worth {plan.promised[plan.of].value:,.1f} samples"
     if plan.is_reached:
         return f"{PLACES[plan.of]} is already worth {plan.wish:,.3g} samples"
-    n, k, b = (way.value for way in plan.ways)
-    ways = [f"collect {n:,} samples per task"] if n is not None else []
-    ways += [f"learn {k - plan.k:,} more tasks"] if k is not None else []
-    ways += [f"revise {b:,} steps back"] if b is not None else []
+    more = {way.vary: way.value for way in plan.ways if way.value is not None}
+    more |= {"k": more["k"] - plan.k} if "k" in more else {}
+    words = {"n": "collect {:,} samples per task", "k": "learn {:,} more tasks", "b": "revise {:,} steps back"}
+    ways = [text.format(more[vary]) for vary, text in words.items() if vary in more]
     if not ways:
         ceiling = f"{plan.ways[0].ceiling:,.3g}"
         return f"{plan.wish:,.3g} samples are out of reach: {PLACES[plan.of]} is never worth {ceiling}"

@@ -24,10 +24,8 @@ from imrc.planning import (
     Place,
     Plan,
     Rate,
-    learning_curve,
     make_plan,
     more_sentence,
-    out_of_reach,
     promise_sentence,
     samples_for,
 )
@@ -279,10 +277,7 @@ class Report:
         if error is not None:
             if len(self.curve) < 2:
                 raise InputError("A target error needs runs at other n: imrc.check(..., labels=True).")
-            curve = learning_curve(self.curve)
-            ess = samples_for(curve, error)
-            if math.isnan(ess):
-                raise InputError(out_of_reach(curve, error))
+            ess = samples_for(self.curve, error)
         return make_plan(self.plan.rate, self.n, self.plan.k, self.plan.b, ess=ess, of=of)
 
     @property

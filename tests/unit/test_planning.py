@@ -14,6 +14,7 @@ from imrc.cli import main
 from imrc.core import theory
 from imrc.core.recursions import borrowed_samples
 from imrc.diagnostics import assess
+from imrc.evaluation.budget import falling
 from imrc.evaluation.results import RunResult
 from imrc.planning import MOST_TASKS, PLACES, Rate, ceiling, make_plan, more_sentence, needed, plan_table, way_sentence
 
@@ -96,17 +97,12 @@ def runs(compiled) -> list[RunResult]:
 
 
 def test_errors_go_with_samples_and_back(runs):
-    curve = planning.learning_curve(runs)
-    assert (np.diff(curve[["value", "low", "high"]], axis=0) <= 0).all()
-    assert (curve["low"] <= curve["value"]).all()
-    assert (curve["value"] <= curve["high"]).all()
-    raw = [run.headline()["single"].mean for run in runs]
-    assert curve["value"].mean() == pytest.approx(np.mean(raw))  # isotonic regression keeps the mean
-    middle = float(curve["value"].iloc[[0, -1]].mean())
-    assert planning.error_at(curve, planning.samples_for(curve, middle)) == pytest.approx(middle)
-    assert math.isnan(planning.samples_for(curve, 0.0))
-    assert math.isnan(planning.error_at(curve, 41))
-    assert math.isnan(planning.error_at(curve, 4))
+    curve = falling(np.array([run.headline()["single"].mean for run in runs]))
+    middle = float(curve[[0, -1]].mean())
+    ess = planning.samples_for(runs, middle)
+    assert np.interp(math.log(ess), np.log([5, 10, 20, 40]), curve) == pytest.approx(middle)
+    with pytest.raises(ValueError, match=r"out of reach of the learning curve.* with 40 samples"):
+        planning.samples_for(runs, 0.0)
 
 
 def test_the_command_gives_the_library_s_numbers(capsys):

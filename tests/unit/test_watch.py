@@ -16,8 +16,7 @@ import imrc
 from imrc.cli import main
 from imrc.commands import watch
 from imrc.plots.evolving import watch_chart
-from imrc.watch import Alarm, MoreThanUsual, Watcher, arrival_sentences, first_alarm, watch_story
-from imrc.watch._lamps import bet
+from imrc.watch import Alarm, MoreThanUsual, Watcher, arrival_sentences, bet, first_alarm, watch_story
 
 ZEROS = np.zeros(10, dtype=np.int64)
 
