@@ -1,7 +1,7 @@
-"""What a learner of tasks must hold, checked for any object with ``partial_fit(X, y)`` and ``predict(X)``.
+"""What a learner of tasks must guarantee, checked for any object with ``partial_fit(X, y)`` and ``predict(X)``.
 
-A learner is made anew for every check and learns small tasks of three classes, one `partial_fit` each; where that
-takes ``classes``, the first call names them all. `CONTRACTS` says what is checked, name by name.
+Every check creates a new learner, which learns small tasks of three classes, one `partial_fit` each. If that accepts
+``classes``, the first call names them all. `CONTRACTS` lists what is checked.
 
 Examples
 --------
@@ -78,7 +78,7 @@ def _same(first: ArrayLike, second: ArrayLike, reason: str, apart: int = 0) -> N
     if one.shape != other.shape:
         raise ContractError(f"{reason}: answers of shape {one.shape} and {other.shape}")
     if (wrong := int((one != other).sum())) > apart:
-        raise ContractError(f"{reason}: {wrong} of {one.size} answers differ")
+        raise ContractError(f"{reason}: {wrong} of {one.size} predictions differ")
 
 
 def _sound(learner: Any, reason: str, classes: Labels = _CODES) -> None:  # noqa: ANN401
@@ -105,7 +105,7 @@ def labels_unseen(make: Made) -> None:
         before = _learnt(make(), tasks[:j]).predict(tasks[j][0])
         _learnt(make(), others)  # what one learner is told must not reach another
         after = _learnt(make(), others[:j]).predict(others[j][0])
-        _same(before, after, f"other labels of task {j}, which it has not been given, move its predictions")
+        _same(before, after, f"the predictions for task {j} depend on labels that it has not been given")
 
 
 def asking(make: Made) -> None:
@@ -113,12 +113,12 @@ def asking(make: Made) -> None:
     tasks = _tasks()
     quiet, asked = _learnt(make(), tasks[:3]), _learnt(make(), tasks[:3])
     whole = asked.predict(_PROBE)
-    _same(whole, asked.predict(_PROBE), "asked twice, it answers differently")
-    _same(whole[::-1], asked.predict(_PROBE[::-1]), "answers depend on the order of the rows asked")
+    _same(whole, asked.predict(_PROBE), "predicting twice gives different results")
+    _same(whole[::-1], asked.predict(_PROBE[::-1]), "predictions depend on the order of the rows")
     alone = [asked.predict(row[None])[0] for row in _PROBE[::4]]
-    _same(whole[::4], alone, "answers depend on the rows asked with a row (does predict learn scales?)")
+    _same(whole[::4], alone, "the prediction for a row depends on the other rows (does predict learn scales?)")
     still, moved = (_learnt(one, tasks[3:], None).predict(_PROBE) for one in (quiet, asked))
-    _same(still, moved, "to predict changed what it learns")
+    _same(still, moved, "predicting changed what it learns")
 
 
 def arrays_are_yours(make: Made) -> None:
@@ -132,7 +132,7 @@ def arrays_are_yours(make: Made) -> None:
         _same(y, y0, "it changed the labels it was given")
         X.flags.writeable = y.flags.writeable = True
         X[:], y[:] = 1e6, 0
-    _same(expected, learner.predict(_PROBE), "overwriting arrays after they were learnt moves predictions: copy them")
+    _same(expected, learner.predict(_PROBE), "overwriting arrays after learning changes predictions, so copy them")
 
 
 def _renamed(make: Made, names: Labels, reason: str, apart: int) -> None:
@@ -143,7 +143,7 @@ def _renamed(make: Made, names: Labels, reason: str, apart: int) -> None:
 
 def class_names(make: Made) -> None:
     """Classes may be words or any numbers: other names in the same order change nothing."""
-    _renamed(make, np.array(["ant", "bee", "cow"]), "names in place of numbers change predictions", 0)
+    _renamed(make, np.array(["ant", "bee", "cow"]), "names instead of numbers for the classes change predictions", 0)
     _renamed(make, np.array([-5, 3, 40]), "other numbers for the classes change predictions", 0)
 
 
@@ -152,7 +152,7 @@ def class_order(make: Made) -> None:
     _renamed(
         make,
         np.array(["c", "b", "a"]),
-        "classes named in another order change predictions (is something drawn for each?)",
+        "another order of class names changes predictions (is something drawn for each class?)",
         _AT_THE_BORDER,
     )
 
@@ -182,7 +182,7 @@ def copies(make: Made) -> None:
     learner, rows = _learnt(make(), tasks[:3]), tasks[3:]
     before, others = learner.predict(_PROBE), [copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))]  # noqa: S301 # nosec B301 - its own
     answers = [_learnt(one, rows, None).predict(_PROBE) for one in others]
-    _same(before, learner.predict(_PROBE), "a copy that learns changes the learner it was made from")
+    _same(before, learner.predict(_PROBE), "a copy that learns changes the original learner")
     expected = _learnt(learner, rows, None).predict(_PROBE)
     for kind, found in zip(("copy", "pickle"), answers, strict=True):
         _same(expected, found, f"a {kind} does not continue where the learner was")
@@ -202,7 +202,7 @@ def column_names(make: Made) -> None:
         found = learner.predict(frame(_PROBE, turned))
     except Exception:  # however it refuses
         return
-    _same(expected, found, "columns in another order are taken by place", _AT_THE_BORDER)
+    _same(expected, found, "columns in another order are matched by position", _AT_THE_BORDER)
 
 
 CONTRACTS: Mapping[str, Callable[[Made], None]] = MappingProxyType(
@@ -253,7 +253,7 @@ def check_learner(make: Made, *, known: Collection[str] = (), on_fail: OnFail = 
         except Exception as error:  # whatever somebody else's learner raises is the reason
             broken[name] = f"{type(error).__name__}: {error}"
     told = [f"{name}: {reason}" for name, reason in broken.items() if name not in known]
-    told += [f"{name}: known to be broken, and it holds" for name in known if name not in broken]
+    told += [f"{name}: marked as broken, but it holds" for name in known if name not in broken]
     if told and on_fail == "raise":
         raise ContractError("\n".join(told))
     return broken

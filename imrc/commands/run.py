@@ -49,7 +49,9 @@ def add_settings(parser: argparse.ArgumentParser, **usual: str) -> None:
         own: dict[str, Any] = {"default": None, "said": usual[name]} if name in usual else {}
         add_setting(parser if name in ("n", "b", "preset", "repetitions") else rest, name, **own)
     scenarios = {name: scenario.sentence for name, scenario in SCENARIOS.items()}
-    add_choice(rest, "--scenario", scenarios, "what is judged", default="continual")
+    add_choice(
+        rest, "--scenario", scenarios, "which tasks are learnt from, and which errors are averaged", default="continual"
+    )
     for name in (*OVERRIDES, *MAPPED):
         add_setting(rest, name, default=None, said=SETTINGS[name].default)
 

@@ -54,7 +54,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="show the plan and run nothing")
     export = "at the end, write all cells to this file (.csv or .parquet)"
     parser.add_argument("--export", type=Path, metavar="FILE.csv", help=export)
-    scenario = "what is judged, see imrc run --help-all. Default: continual."
+    scenario = "which errors are averaged, see imrc run --help-all. Default: continual."
     how.add_argument("--scenario", choices=SCENARIOS, help=scenario)
     place = "file to store results in (default: $IMRC_STORE, or else a file in your data folder)"
     how.add_argument("--store", type=Path, metavar="PATH", help=place)

@@ -182,7 +182,7 @@ class Report:
 
     @property
     def evidence(self) -> tuple[str, ...]:
-        """What the finding rests on, what errors show beside it, and what the theorems promise, in Markdown."""
+        """What the finding is based on, what errors show, and what the theorems promise, in Markdown."""
         if self.verdict is None:
             return ()
         returns = "" if self.sequence is None else self.sequence.info.get(f"if {self.verdict.name}", "")

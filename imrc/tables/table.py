@@ -138,7 +138,7 @@ class Table:
         raise DataError(
             f"There is no column {repr(which[:60]) if isinstance(which, str) else f'number {which}'}. The table has "
             f"{len(self.columns):,}: {listed([repr(name) for name in self.names], 60)}. A number from 1 to "
-            f"{len(self.columns):,} names one by its place."
+            f"{len(self.columns):,} selects a column by its position."
         )
 
     def as_read(self) -> tuple[tuple[str, ...], ...]:

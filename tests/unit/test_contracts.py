@@ -110,11 +110,11 @@ class SharesWithCopies(Nearest):
         (KeepsTheArray, "arrays_are_yours", "copy them: "),
         (WritesIntoIt, "arrays_are_yours", "ValueError: .*read-only"),
         (Draws, "repeats", "is its randomness seeded"),
-        (Draws, "asking", "asked twice"),
+        (Draws, "asking", "predicting twice"),
         (NumbersOnly, "class_names", "ValueError: invalid literal"),
         (FirstIsFirst, "class_order", "40 of 40 answers differ"),
-        (SharesWithCopies, "copies", "a copy that learns changes the learner"),
-        (Nearest, "column_names", "taken by place"),
+        (SharesWithCopies, "copies", "a copy that learns changes the original learner"),
+        (Nearest, "column_names", "matched by position"),
     ],
 )  # fmt: skip
 def test_a_learner_that_breaks_a_contract_is_caught(leaky, broken, reason):
@@ -137,7 +137,7 @@ def test_public_learners_hold_them_or_are_told_why_not(make, broken):
     assert set(found) == set(broken)
     assert all(text in found[name] for name, text in broken.items())
     assert check_learner(make, known=tuple(broken)) == found
-    with pytest.raises(ContractError, match="repeats: known to be broken, and it holds"):
+    with pytest.raises(ContractError, match="repeats: marked as broken, but it holds"):
         check_learner(make, known=(*broken, "repeats"))
 
 

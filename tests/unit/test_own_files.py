@@ -230,7 +230,7 @@ def test_what_is_left_out_is_said_beside_every_output(tmp_path, capsys):
 def test_a_column_by_its_place():
     opened = open_table(b"x,7,y\n1,2,3\n")
     assert [opened.column(which).name for which in ("1", "3", "-1", "7", 0, -1)] == ["x", "y", "y", "7", "x", "y"]
-    with pytest.raises(DataError, match="A number from 1 to 3 names one by its place"):
+    with pytest.raises(DataError, match="A number from 1 to 3 selects a column by its position"):
         opened.column("4")
     wide = open_table(",".join(f"c{i}" for i in range(100)).encode() + b"\n" + b"1," * 99 + b"1\n")
     with pytest.raises(DataError, match=r"The table has 100: 'c0', .*'c59' and 40 more"):
