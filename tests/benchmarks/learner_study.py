@@ -129,7 +129,16 @@ def report(path: Path) -> None:
         for title, rows in (("untouched", part[untouched]), ("seen", part[~untouched])):
             if "learner" in set(rows["method"]):
                 print(f"\nn = {n}, {title}\n{summed_up(rows, error).round(4).to_string()}")
-        print(part.pivot_table(index="setting", columns="method", values=error).round(4).to_string())
+        table = part.pivot_table(index="setting", columns="method", values=error).assign(
+            alone=part[part["method"] == "learner"].groupby("setting")["single"].mean()
+        )
+        print(table.round(4).to_string())
+        # Of the tables of the next task, moons are simulated.
+        every = table.drop(index="moons", errors="ignore")
+        for title, rows in (("all", every), ("untouched", table.drop(index=[*SEEN], errors="ignore"))):
+            mean = rows.mean()
+            print(f"n = {n}, mean over {title} {len(rows)}: {mean.round(4).to_dict()}")
+            print(f"the learner is {1 - mean['learner'] / mean['alone']:.0%} below learning alone")
 
 
 def main() -> None:
