@@ -166,7 +166,7 @@ class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return found
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return the probabilities for rows of the task to come: those of the copies, by their shares.
+        """Return the probabilities for rows of the next task: those of the copies, by their shares.
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return np.asarray(np.tensordot(self.shares_, self._answers(rows), axes=1))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the most probable label for rows of the task to come, ties to the smallest.
+        """Return the most probable label for rows of the next task, ties to the smallest.
 
         Parameters
         ----------

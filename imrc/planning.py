@@ -118,7 +118,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Plan:
-    """What n samples a task, k tasks and b backward steps are worth, and what else would reach a target."""
+    """What n samples per task, k tasks and b backward steps are worth, and what else would reach a target."""
 
     n: int  #: Samples a task.
     k: int  #: Tasks.

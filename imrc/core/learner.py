@@ -88,7 +88,7 @@ class Learner:
         return StepUpdate(k, single, forward, {k - 1 - back: one for back, one in enumerate(revised)}, choices)
 
     def predicted(self, gap: float = 1.0) -> TaskEstimate:
-        """Return the forward estimate of a task to come, `gap` periods after the newest, with its change.
+        """Return the forward estimate of a coming task, `gap` periods after the newest, with its change.
 
         The learner stays as it is; ValueError before the first task.
         """

@@ -4,7 +4,7 @@
 both map them by the preset's ``features`` and then call `Learner.step` once per task:
 
 recommended (``tracking="rate"``, ``loss="log"``): `LogLossLearner.step`
-    1. `_losses_before`: every candidate's rule of the task to come is tested on all rows of the task that came.
+    1. `_losses_before`: every candidate's rule of the next task is tested on all rows of the task that came.
     2. `add`: the rows are stored beside those of the last tasks; `RateOfChange.add` takes in by how much means
        changed, `RateWeights.add` makes the weight of every stored task for this one, eq. (6), once per rate.
     3. `_learn_candidates`: half of the rows are held back, each candidate learns the rest and the past, and is tested
@@ -21,7 +21,7 @@ paper (``tracking="component"``, ``loss="0-1"``): Algorithm 1, component by comp
     3. `ZeroOneLearner.step`: lambda = lambda0 sqrt(s), then problem (3) by the subgradient method: for the newest task
        alone and forward, and for each of the b before it again, each begun from its solution of before.
 
-Asked for the task to come, `Learner.predicted` averages the candidates' rules by their shares, or takes the forward
+Asked for the next task, `Learner.predicted` averages the candidates' rules by their shares, or takes the forward
 mean with the change of one period more (`predict`) and solves problem (3) again.
 """
 
@@ -44,7 +44,7 @@ class Candidate(NamedTuple):
     rate: float  # of change, rho = d^2 / sigma^2 per period
     penalty: float  # factor of the penalty
     start: float  # its share before anything is known, as a multiple of the others'
-    moving: bool = False  # whether coefficients move linearly in time: for the task to come only
+    moving: bool = False  # whether coefficients move linearly in time: for the next task only
 
 
 VALUES: Mapping[str, Mapping[str, Any]] = {

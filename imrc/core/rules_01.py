@@ -45,7 +45,7 @@ class ZeroOneLearner:
         return newest[1][1] if alone else None, newest[0][1], [fit for _, fit in again]
 
     def predicted(self, task: Tracked) -> TaskEstimate:
-        """Solve for the task to come on the newest instances, from the newest solution."""
+        """Solve for the next task on the newest instances, from the newest solution."""
         return self._solved([(self._newest, task, self._solutions[-1])])[0][1]
 
     def size(self) -> int:

@@ -5,11 +5,11 @@
 2. Four rates are followed side by side: 0 (all tasks alike), .1, 1, and infinity, the task alone (`CANDIDATES`,
    `_learn_candidates`).
 3. When a task arrives, each rule is first tested on all its rows as it is; the sum of these log losses gives each its
-   share in the rule of a task to come (`_losses_before`, `predicted`).
+   share in the rule of a coming task (`_losses_before`, `predicted`).
 4. Then half of the task's rows are held back, and each candidate learns the other half and the past; the sum of these
    log losses gives each its share in the rules of tasks so far, backward ones too (`_learn_candidates`,
    `_learn_tasks`).
-5. For the task to come there is one candidate more, whose coefficients move linearly in time (`_Store.parameters`).
+5. For the next task there is one candidate more, whose coefficients move linearly in time (`_Store.parameters`).
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ class LogLossLearner:
         window = None if settings.W == "all" else int(settings.W)
         self._change = RateOfChange(settings.rate, window)
         self._at, self._before = Account(window), Account(window)
-        # The candidates' rules of the task to come and how far it is, and what is tracked of tasks within reach.
+        # The candidates' rules of the next task and how far it is, and what is tracked of tasks within reach.
         self._coming: tuple[float, list[Floats]] | None = None
         self._tracked: list[tuple[float, Floats]] = []
 
@@ -196,14 +196,14 @@ class LogLossLearner:
         return LogStep(alone, replace(newest, iterations=spent + newest.iterations), revised)
 
     def predicted(self, gap: float = 1.0) -> TaskEstimate:
-        """Return the rule of the task to come, `gap` periods after the newest: the average of the candidates'."""
+        """Return the rule of the next task, `gap` periods after the newest: the average of the candidates'."""
         shares, (worth, tracked) = self.shares()[1], self._tracked[0]
         rule = np.tensordot(shares, self._to_come(gap), axes=1)
         worth = max(borrowed(worth, self._change.change(gap)), 1.0)
         return self._with_means(tracked, worth, worth, primal_parameters(rule), shares @ self._weights.forward()[0])
 
     def shares(self) -> tuple[Floats, Floats]:
-        """Return the shares of the candidates in the rules of tasks so far, and in that of the task to come."""
+        """Return the shares of the candidates in the rules of tasks so far, and in that of the next task."""
         if not self._compared:
             return np.array([1.0, 0.0]), np.array([1.0, 0.0])
         starts = np.array([one.start for one in self.candidates])
@@ -237,12 +237,12 @@ class LogLossLearner:
         return self._store.size(pooled=pooled) + (0 if pooled else self._averages.size)
 
     def _losses_before(self, X1: Floats, y: Ints, gap: float) -> list[float]:
-        """Return the log loss of each candidate's rule of the task to come on all rows of the task that came."""
+        """Return the log loss of each candidate's rule of the next task on all rows of the task that came."""
         rows = scaled(X1)
         return [total_log_loss(rows @ rule.T, y) for rule in self._to_come(gap)]
 
     def _to_come(self, gap: float) -> list[Floats]:
-        """Return the parameters of every candidate for the task to come; asked for it again, the same."""
+        """Return the parameters of every candidate for the next task; asked for it again, the same."""
         if self._coming is None or self._coming[0] != gap:
             time = (gap - 1.0) / TREND_PERIODS
             self._coming = gap, [self._store.parameters(c, time) for c in range(len(self.candidates))]

@@ -123,7 +123,7 @@ class ComponentTracker:
         return Tracked(newest.tau_fwd, newest.s_fwd, newest.ess_fwd)
 
     def predicted(self, gap: float = 1.0) -> Tracked:
-        """Return the estimate of the task to come; the change is that of the newest window."""
+        """Return the estimate of the next task; the change is that of the newest window."""
         newest, d = self._past[-1], self._newest_change() * gap
         tau, s = predict(newest.tau_fwd, newest.s_fwd, d)
         return Tracked(tau, s, float(borrowed_samples(newest.ess_fwd, newest.sigma2, float(d.max()))))

@@ -109,7 +109,7 @@ class Entry:
     tasks: int  # when nothing is asked for
     opens_with: int  # tasks the app opens it with: all, or the first ones of a very long sequence
     max_tasks: int
-    labels: int = 10  # training samples a task the app opens it with
+    labels: int = 10  # training samples per task the app opens it with
 
     @cached_property
     def accepted(self) -> frozenset[str]:

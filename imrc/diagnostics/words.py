@@ -316,7 +316,7 @@ def meaning_sentence(result: Assessment, n: float) -> str:
 
 
 def report(result: Assessment, n: float) -> str:
-    """Return verdict and evidence as lines of text, the size of the change for n samples a task."""
+    """Return verdict and evidence as lines of text, the size of the change for n samples per task."""
     lines = [f"{result.name}: {result.verdict.title}", result.verdict.sentence, *result.verdict.notes]
     lines += [setting_sentence(result), ""]
     if result.verdict.name == "dependent":

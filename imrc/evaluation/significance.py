@@ -13,7 +13,7 @@ from imrc._types import Floats, Ints
 from imrc.wording import decimal, with_spread
 
 LEVEL = 0.05
-"""Intervals cover 95 %; a difference counts as more than noise if its interval leaves out 0."""
+"""Intervals cover 95 %; a difference counts as more than noise if its interval excludes 0."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def mean_and_stderr(values: Floats) -> tuple[Floats, Floats]:
 class Difference(Headline):
     """A paired difference of two errors, with the interval it is judged by: 95 %, wider where several are looked at.
 
-    The p-value is two-sided and corrected as the interval is; `clear`: the interval leaves out 0.
+    The p-value is two-sided and corrected as the interval is; `clear`: the interval excludes 0.
     """
 
     low: float
@@ -67,7 +67,7 @@ class Interval(NamedTuple):
 
     @property
     def clear(self) -> bool:
-        """Whether the interval leaves out 0."""
+        """Whether the interval excludes 0."""
         return self.low > 0.0 or self.high < 0.0
 
 
@@ -110,7 +110,7 @@ def paired_differences(
     """Compare methods with one of them, (repetitions,) each on the same draws; negative means fewer errors.
 
     The answer is about this dataset and n, not about datasets at large. The planned comparison stands alone; the others
-    share the level by Holm's method, and the interval of each has the level it was tested at: it leaves out 0 exactly
+    share the level by Holm's method, and the interval of each has the level it was tested at: it excludes 0 exactly
     if Holm's method calls it clear.
     """
     base = np.asarray(errors[reference], dtype=np.float64)

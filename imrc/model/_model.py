@@ -90,7 +90,7 @@ class Model:
     rows: list[int] = field(default_factory=list)
     notes: tuple[str, ...] = ()
     _rules: list[_Rule] = field(default_factory=list)  # of each task; of "pooled" one
-    _coming: _Rule = (np.empty(0), np.nan)  # of the task to come
+    _coming: _Rule = (np.empty(0), np.nan)  # of the next task
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -226,7 +226,7 @@ class Model:
         write(self if updatable else replace(self, _learner=None), path)
 
     def _learn(self, X: Floats, codes: Ints, name: str, *, ahead: bool = True) -> None:
-        """Take in the next task, and learn the rule of the task to come unless one more follows at once."""
+        """Learn a new task, and the rule for the next one unless another task follows at once."""
         X1 = with_intercept(self._map.transform(X))
         if isinstance(self._learner, LogLossLearner):
             self._rules = [_rule(self._learner.step(X1, codes).forward)]

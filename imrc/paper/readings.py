@@ -42,13 +42,13 @@ def _measured(error: ErrorKind) -> pd.DataFrame:
 
 
 def _counts(part: pd.DataFrame) -> tuple[int, int]:
-    """Return how many cells are near print, and how many there are."""
+    """Return how many cells are near the printed value, and how many there are."""
     both = part["gap"].dropna().abs()
     return int((both <= TOLERANCE).sum()), len(both)
 
 
 def follow_up_table(error: ErrorKind) -> pd.DataFrame:
-    """Return how many cells of IMRC's column are near print with each of `VARIANTS`, per n, and the differences."""
+    """Return how many cells of IMRC's column are near the printed values, per variant and n, and the differences."""
     import pandas as pd
 
     measured, rows = _measured(error), []
@@ -62,7 +62,7 @@ def follow_up_table(error: ErrorKind) -> pd.DataFrame:
 
 
 def follow_up_sentence(error: ErrorKind) -> str:
-    """Say whether the choices of the follow-up's code bring IMRC's column nearer to print."""
+    """Say whether the choices of the follow-up's code bring the column of IMRC nearer to the printed one."""
     measured = _measured(error)
     (ours, total), (theirs, _) = (_counts(measured[measured["reading"] == name]) for name in ("paper", "follow_up"))
     verdict = "nearer to" if theirs > ours else "as near to" if theirs == ours else "further from"
@@ -94,7 +94,7 @@ def angles_table(error: ErrorKind) -> pd.DataFrame:
 
 
 def angles_sentence(error: ErrorKind) -> str:
-    """Say how far the two readings of the angles are apart, and in how many cells each is nearer to print."""
+    """Say how far apart the two readings of the angles are, and how often each is nearer to the printed value."""
     image, task = _angles(error)
     apart = (image["error"] - task["error"]).abs().max()
     further = image["gap"].abs() - task["gap"].abs()

@@ -95,7 +95,7 @@ def measured_when(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def turning_digits() -> dict[str, Any]:
-    """Return pictures of sixes and nines, and errors where they turn, by degrees and labels a task ("360,4").
+    """Return pictures of sixes and nines, and errors where they turn, by degrees and labels per task ("360,4").
 
     >>> turning_digits()["cells"]["360,4"]["best"]
     'forward_backward'

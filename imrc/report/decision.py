@@ -99,7 +99,7 @@ def advise(errors: Mapping[str, Floats]) -> Advice:
     The best is the one with the lowest mean. A simpler one is advised instead if the upper end of the 95 % interval of
     its loss against the best is below `MARGIN`; otherwise the best, called close where that interval holds 0. With
     fewer than `ENOUGH` repetitions, or where the best does not beat the most frequent class by `USEFUL` with an
-    interval that leaves out 0, none is advised.
+    interval that excludes 0, none is advised.
 
     >>> noise = np.array([-0.02, -0.01, 0.0, 0.01, 0.02])
     >>> found = advise({"majority": 0.5 + noise, "single": 0.204 + noise, "forward": 0.2 + noise})

@@ -80,7 +80,7 @@ def title_of(name: str) -> str:
 
 
 def labels_of(name: str) -> int:
-    """Return the training samples a task that a dataset opens with."""
+    """Return the training samples per task that a dataset opens with."""
     return int(SETTINGS["n"].default if name == OWN else datasets.entry(name).labels)
 
 

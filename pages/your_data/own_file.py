@@ -38,7 +38,7 @@ _WIDGETS = {
         "Numbers that are names",
         "Columns whose numbers are only names, such as shop numbers. They are treated as words.",
     ),
-    "own_n_": ("Training samples a task (n)", "The smallest task sets the limit."),
+    "own_n_": ("Training samples per task (n)", "The smallest task sets the limit."),
     "own_all": ("Tasks", "Many tasks take a long time. Longer periods (months instead of weeks) give fewer tasks."),
 }
 """Label and help of each widget."""
