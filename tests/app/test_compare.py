@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import imrc
+from imrc.baselines import registry
 from imrc.evaluation.comparison import UNTUNED, comparison_table, score_table
 from imrc.paper import shipped
 from imrc.report.sentences import comparison_summary, comparison_view
@@ -55,7 +56,7 @@ def test_built_in_data_have_shipped_results_at_once(app, monkeypatch):
         assert view.loc[best["title"], f"n = {n}"] == f"{decimal(best['error'])} ✓"
         assert view.loc[best["title"], f"n = {sizes[0]}"].startswith(".")
     test.selectbox(key="compare_about").set_value("forest").run()
-    assert "one more column" in texts(test)
+    assert registry["forest"].idea in texts(test)
     assert UNTUNED in texts(test)
 
 

@@ -231,9 +231,8 @@ def test_other_readings_are_counted_beside_the_one_in_use(kind):
     table = readings.follow_up_table(kind)
     assert table["All n"].tolist() == [f"{count} of 24" for count in counts.values()]
     said = readings.follow_up_sentence(kind)
-    assert f"{counts['follow_up']} of 24 cells" in said
-    assert f"with the paper's {counts['paper']}." in said
-    assert ("nearer to print" in said) == (counts["follow_up"] > counts["paper"])
+    assert f"{counts['follow_up']} of 24 cells are within .02, and {counts['paper']} with the paper's choices." in said
+    assert ("is nearer to" in said) == (counts["follow_up"] > counts["paper"])
 
 
 def test_matrix_colours_what_was_measured_and_writes_the_rest():
