@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from imrc import datasets
 from imrc._checks import InputError
+from imrc.core.settings import Window
 from imrc.evaluation import SCENARIOS, Headline, RunSettings, largest_n
 from imrc.evaluation.scenarios import ScenarioName
 from imrc.evaluation.significance import with_error
 from imrc.features import FeatureSpec
 from imrc.sweeps.cell import Cell, code_version, is_file, sequence_of, uses
 from imrc.sweeps.spec import FACTORS, SweepSpec
-from imrc.sweeps.store import ResultStore
+from imrc.sweeps.store import RUN, ResultStore
 from imrc.tasks import TaskSequence
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_RUN = ["dataset", "features", "n", "k", "b", "W", "preset", "method"]
 _ERRORS = ("average", "newest", "lag", "before")
-_MEANS = ["risk", "ess", "seconds"]
 
 
 @dataclass(frozen=True)
@@ -36,9 +35,7 @@ class SweepPlan:
     spec: SweepSpec
     cells: tuple[Cell, ...]  # each once; those of one sequence and representation one after another
     done: frozenset[str]  # keys of cells that are in the store already
-    notes: tuple[
-        str, ...
-    ]  # one sentence for each kind of combination that was left out or merged, and on reading files
+    notes: tuple[str, ...]  # a sentence for each kind of combination left out or merged, and on reading files
 
     @property
     def waiting(self) -> tuple[Cell, ...]:
@@ -69,17 +66,25 @@ def plan_sweep(
         if progress is not None:
             progress(name)
         reading = tuple(spec.reading.items()) if is_file(name) else ()
-        read += sequence_of(name, None, 0, reading).info["warnings"] if is_file(name) else ()
-        for k, seed in product(_tasks(spec, name, reading, notes), spec.seeds):
+        whole = sequence_of(name, None, 0, reading) if is_file(name) else None
+        read += [] if whole is None else whole.info["warnings"]
+        most = datasets.entry(name).max_tasks if whole is None else len(whole)
+        inner: list[tuple[Any, ...]] = [spec.features, spec.n, spec.b, spec.methods, spec.presets, spec.W]
+        for k, seed, *values in product(spec.k or (None,), spec.seeds, *inner):
+            if k is not None and k > most:
+                notes[f"Left out: k = {k} for {name}, which has at most {most} tasks"] += spec.repetitions
+                continue
             sequence = sequence_of(name, k, seed, reading)
-            for settings in _settings(spec, name, sequence, seed, notes):
-                code = code_version(settings.methods[0])
-                for repetition in range(spec.repetitions):
-                    cell = Cell(name, len(sequence), sequence.fingerprint, settings, repetition, code, reading)
-                    if cell.key in cells:
-                        notes[_merged(settings)] += 1
-                    else:
-                        cells[cell.key] = cell
+            settings, note = _settings(spec, f"{name} with {len(sequence)} tasks", sequence, seed, *values)
+            if note:
+                notes[note] += spec.repetitions
+            if settings is None:
+                continue
+            code = code_version(settings.methods[0])
+            for repetition in range(spec.repetitions):
+                cell = Cell(name, len(sequence), sequence.fingerprint, settings, repetition, code, reading)
+                if cells.setdefault(cell.key, cell) is not cell:
+                    notes[_merged(settings)] += 1
     said = tuple(f"{reason} ({count} cell{'s' * (count != 1)})." for reason, count in notes.items())
     if not cells:
         raise InputError(f"No combination of the sweep makes sense. {' '.join(said)}")
@@ -87,51 +92,37 @@ def plan_sweep(
     return SweepPlan(spec, tuple(cells.values()), done, (*read, *said))
 
 
-def _tasks(
-    spec: SweepSpec, name: str, reading: tuple[tuple[str, object], ...], notes: Counter[str]
-) -> Iterator[int | None]:
-    if not spec.k:
-        yield None
-        return
-    most = len(sequence_of(name, None, 0, reading)) if is_file(name) else datasets.entry(name).max_tasks
-    for k in spec.k:
-        if k <= most:
-            yield k
-        else:
-            others = math.prod(len(getattr(spec, factor)) for factor in FACTORS if factor not in ("datasets", "k"))
-            reason = f"Left out: k = {k} for {name}, which has at most {most} tasks"
-            notes[reason] += others * spec.repetitions
-
-
 def _settings(
-    spec: SweepSpec, name: str, sequence: TaskSequence, seed: int, notes: Counter[str]
-) -> Iterator[RunSettings]:
-    limit, tasks = largest_n(sequence), f"{name} with {len(sequence)} tasks"
-    inner = len(spec.W) * len(spec.presets) * len(spec.methods) * spec.repetitions
-    for features, n, wanted in product(spec.features, spec.n, spec.b):
-        if n > limit:
-            reason = f"n = {n} for {tasks}, whose smallest task gives {max(limit, 0)} training samples"
-            notes[f"Left out: {reason}"] += inner
-            continue
-        b = min(wanted, len(sequence) - 1)
-        if b < wanted:
-            notes[f"Lowered: b = {wanted} to {b} for {tasks}, because no more tasks can be revised"] += inner
-        for method, preset, W in product(spec.methods, spec.presets, spec.W):
-            own = method == "imrc"
-            if own and preset == "paper" and W == "all":
-                notes["Left out: W = all with preset paper, which averages a number of changes"] += spec.repetitions
-                continue
-            yield RunSettings(
-                n=n,
-                b=b,
-                W=W if own else None,
-                preset=preset,
-                features=FeatureSpec.parse(features),
-                repetitions=spec.repetitions,
-                seed=seed,
-                methods=(method,),
-                scenario=spec.scenario,
-            ).computed
+    spec: SweepSpec,
+    tasks: str,
+    sequence: TaskSequence,
+    seed: int,
+    features: str,
+    n: int,
+    b: int,
+    method: str,
+    preset: str,
+    W: Window | None,
+) -> tuple[RunSettings | None, str]:
+    """Return the settings of a combination, none if it makes no sense, and what there is to say of it."""
+    limit, most, own = largest_n(sequence), len(sequence) - 1, method == "imrc"
+    if n > limit:
+        return None, f"Left out: n = {n} for {tasks}, whose smallest task gives {max(limit, 0)} training samples"
+    if own and preset == "paper" and W == "all":
+        return None, "Left out: W = all with preset paper, which averages a number of changes"
+    note = f"Lowered: b = {b} to {most} for {tasks}, because no more tasks can be revised" if b > most else ""
+    settings = RunSettings(
+        n=n,
+        b=min(b, most),
+        W=W if own else None,
+        preset=preset,
+        features=FeatureSpec.parse(features),
+        repetitions=spec.repetitions,
+        seed=seed,
+        methods=(method,),
+        scenario=spec.scenario,
+    )
+    return settings.computed, note
 
 
 def _merged(settings: RunSettings) -> str:
@@ -146,22 +137,13 @@ def summary_table(plan: SweepPlan, store: ResultStore) -> pd.DataFrame:
     Columns dataset, ..., method, rule; cells (how many are in); error_KIND and stderr_KIND of average, newest, lag and
     before (see `imrc.evaluation.HEADLINES`; over cells); means of risk, ess and seconds (of learning, per repetition).
     """
-    import pandas as pd
-
     position = {cell.key: i for i, cell in enumerate(plan.cells)}
     frame = store.frame(key=list(position)).sort_values("key", key=lambda keys: keys.map(position), kind="stable")
-    rows = []
-    for run, cells in frame.groupby([*_RUN, "rule"], dropna=False, sort=False):
-        headlines = {kind: Headline.of(cells[kind].to_numpy("float64")) for kind in _ERRORS}
-        rows.append(
-            dict(zip([*_RUN, "rule"], run, strict=True))
-            | {"cells": len(cells)}
-            | {f"error_{kind}": headline.mean for kind, headline in headlines.items()}
-            | {f"stderr_{kind}": headline.stderr for kind, headline in headlines.items()}
-            | dict(cells[_MEANS].mean())
-        )
-    errors = [f"{what}_{kind}" for kind in _ERRORS for what in ("error", "stderr")]
-    return pd.DataFrame(rows, columns=[*_RUN, "rule", "cells", *errors, *_MEANS])
+    runs = frame.groupby([*RUN, "rule"], dropna=False, sort=False)
+    table = runs[[*_ERRORS]].agg(["mean", "sem"])
+    table.columns = [f"{'error' if what == 'mean' else 'stderr'}_{kind}" for kind, what in table.columns]
+    table.insert(0, "cells", runs.size())
+    return table.join(runs[["risk", "ess", "seconds"]].mean()).reset_index()
 
 
 def summary_lines(table: pd.DataFrame, scenario: ScenarioName = "continual") -> tuple[str, list[dict[str, str]]]:
@@ -172,24 +154,26 @@ def summary_lines(table: pd.DataFrame, scenario: ScenarioName = "continual") -> 
     """
     if table.empty:
         return "No cell of this sweep is finished.", []
-    # IMRC without a window uses all changes so far.
-    table = table.assign(W=table["W"].astype(object).where(table["W"].notna() | (table["method"] != "imrc"), "all"))
+    # IMRC without a window uses all changes so far; a method that does not use b or W says nothing about the others.
+    own = table["method"] == "imrc"
+    table = table.assign(W=table["W"].astype(object).where(table["W"].notna() | ~own, "all"))
     table["dataset"] = [Path(name).name for name in table["dataset"]]
-    # A method that does not use b or W says nothing about the others.
-    values = {column: list(table[column].dropna().unique()) for column in _RUN[:6]}
+    values = {column: list(table[column].dropna().unique()) for column in RUN[:6]}
+    table = table.fillna({"b": -1, "W": "–", "preset": ""}).astype({"b": object}).replace({"b": {-1: "–"}})
     # Where every task is within reach, the error after b more tasks is the one at the end.
     main, kind = SCENARIOS[scenario].main, SCENARIOS[scenario].kind.replace("end", "lag")
     lines = []
-    for _, rules in table.fillna({"b": -1, "W": "–", "preset": ""}).groupby(_RUN, sort=False):
-        own = rules["method"].iloc[0] == "imrc"
-        row = rules[rules["rule"] == main].iloc[0] if own else rules.iloc[0]
-        line = {name: "–" if row[name] == -1 else str(row[name]) for name in values if len(values[name]) > 1}
-        line["method"] = f"imrc ({row['preset']})" if own else row["method"]
+    for _, rules in table.groupby([*RUN], sort=False):
+        by_rule = rules.set_index("rule")
+        row = by_rule.loc[main] if main in by_rule.index else by_rule.iloc[0]
+        ours = row["method"] == "imrc"
+        line = {name: str(row[name]) for name in values if len(values[name]) > 1}
+        line["method"] = f"imrc ({row['preset']})" if ours else row["method"]
         line["cells"] = str(row["cells"])
-        line["error"] = _shown(row, kind) if own or kind != "lag" else ""  # others' cells do not hold it
-        line["single task"] = "".join(_shown(alone, kind) for _, alone in rules[rules["rule"] == "single"].iterrows())
+        line["error"] = _shown(row, kind) if ours or kind != "lag" else ""  # others' cells do not hold it
+        line["single task"] = _shown(by_rule.loc["single"], kind) if "single" in by_rule.index else ""
         line["newest"] = _shown(row, "newest")
-        line["ESS"] = f"{row['ess']:.1f}" if own else ""
+        line["ESS"] = f"{row['ess']:.1f}" if ours else ""
         lines.append(line)
     said = [name for name in lines[0] if any(line[name] for line in lines)]
     same = ", ".join(f"{column} = {found[0]}" for column, found in values.items() if len(found) == 1)

@@ -22,14 +22,14 @@ READING = ("target", "by", "every", "period", *OPTIONS)
 """How files are cut into tasks, as in `imrc.tasks_from`."""
 
 
-def _dataset(name: str, value: object) -> str:
+def _dataset(value: object, name: str) -> str:
     path = Path(value).expanduser() if isinstance(value, str) else Path()
     if path.suffix and not path.is_file():
         raise InputError(f"{name} is no file on this computer: {value!r}.")
     return str(path) if path.is_file() else check_choice(name, value, datasets.names())
 
 
-def _method(name: str, value: object) -> str:
+def _method(value: object, name: str) -> str:
     if not isinstance(value, str):
         raise InputTypeError(f"{name} must be the name of a method, got {value!r}.")
     if value == "imrc":
@@ -41,21 +41,13 @@ def _method(name: str, value: object) -> str:
     return method if profile == "default" else f"{method}:{profile}"
 
 
-def _window(name: str, value: object) -> Window | None:
-    return None if value is None else SETTINGS["W"].check(value, name)
-
-
-def _of(name: str) -> Callable[[str, object], Any]:
-    return lambda where, value: SETTINGS[name].check(value, where)
-
-
-_CHECKS: dict[str, Callable[[str, object], Any]] = {
+_CHECKS: dict[str, Callable[[object, str], Any]] = {
     "datasets": _dataset,
-    **{name: _of(name) for name in ("features", "n", "k", "b")},
-    "W": _window,
-    "presets": _of("preset"),
+    **{name: SETTINGS[name].check for name in ("features", "n", "k", "b")},
+    "W": lambda value, name: None if value is None else SETTINGS["W"].check(value, name),
+    "presets": SETTINGS["preset"].check,
     "methods": _method,
-    "seeds": _of("seed"),
+    "seeds": SETTINGS["seed"].check,
 }
 FACTORS = tuple(_CHECKS)
 """What a sweep is over, besides repetitions."""
@@ -111,7 +103,7 @@ class SweepSpec:
                 raise InputError(f"{key} is empty. Give at least one value.")
             where = [f"{key}, value {i} of {len(values)}," for i in range(1, len(values) + 1)]
             named = zip(where if len(values) > 1 else [key], values, strict=False)
-            object.__setattr__(self, key, tuple(dict.fromkeys(check(*one) for one in named)))
+            object.__setattr__(self, key, tuple(dict.fromkeys(check(value, name) for name, value in named)))
         SETTINGS["repetitions"].check(self.repetitions)
         check_names("reading", self.reading, READING, "key")
         if self.reading and not any(map(is_file, self.datasets)):
