@@ -157,7 +157,7 @@ def error_heatmaps(
         # In the subtitle: a horizontal colour bar leaves no room for the name of its unit.
         title=TITLES[quantity],
         subtitle=f"colour: {html.escape(unit)}",
-        height=384 if tasks <= 30 else 540,
+        height=344 if tasks <= 20 else 384 if tasks <= 30 else 540,
         legend=False,
         above=72,
         below=98,

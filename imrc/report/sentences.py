@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 
-from imrc.evaluation.significance import Difference, Headline, with_error
+from imrc.core.settings import SETTINGS
+from imrc.evaluation.comparison import UNTUNED
+from imrc.evaluation.significance import Difference, Headline, Interval, with_error
 from imrc.wording import capital, decimal, fewest, listed, p_cell, signed, with_spread
 
 
-def interval_words(difference: Difference) -> str:
+def interval_words(difference: Difference | Interval) -> str:
     """Return a difference with the interval it is judged by; the difference alone if there was one repetition.
 
     >>> interval_words(Difference(-0.066, 0.02, 0.006, -0.0801, -0.052, 0.001, clear=True))
@@ -112,6 +115,30 @@ def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
     )
     # Drop empty columns.
     return view.loc[:, [column for column in view if not (view[column] == "").all()]]
+
+
+def shipped_view(scores: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the errors of all methods at every shipped n, as texts, with what they cost at the n shown."""
+    mean = scores.pivot_table("average", "method", "n", sort=False).loc[table["method"]]
+    view = pd.DataFrame({"Method": table["title"].to_numpy()})
+    for n in sorted(mean):
+        best = mean[n].min()
+        view[f"n = {n}"] = [decimal(value) + (" ✓" if value == best else "") for value in mean[n]]
+    view["Against reference"] = table["verdict"].to_numpy()
+    costs = {"ms per task": 1000 * table["seconds"], "Numbers kept": table["state"]}
+    return view.assign(**{title: values.to_numpy() for title, values in costs.items()})
+
+
+def comparison_settings(presets: Iterable[str], shipped: tuple[int, int] | None = None) -> str:
+    """Say with which settings methods were compared, and what was tuned; `shipped`: tasks and n of shipped results."""
+    tuned = f"{UNTUNED} IMRC's preset *recommended* was tuned on other draws of the built-in and published sequences."
+    if shipped is None:
+        return f"Measured on these tasks with these settings; IMRC as {' and '.join(presets)}. {tuned}"
+    b, seed, repetitions = (SETTINGS[name].default for name in ("b", "seed", "repetitions"))
+    return (
+        f"Shipped results: {shipped[0]} tasks, n = {shipped[1]}, b = {b}, preset recommended, {repetitions} "
+        f"repetitions, seed {seed}. {tuned}"
+    )
 
 
 def significance_note(table: pd.DataFrame, repetitions: int) -> str:

@@ -6,7 +6,6 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,17 +47,6 @@ _TOLD = {
 
 class StoreError(RuntimeError):
     """A results store that cannot be read or written; the message says which, why, and what to do."""
-
-
-@dataclass(frozen=True)
-class StoredRun:
-    """A run whose first repetitions are in a store, made by the code that is running."""
-
-    dataset: str
-    tasks: int
-    fingerprint: str
-    settings: RunSettings  # its `repetitions` is how many are there
-    finished_at: str  # the last of them, ISO 8601, UTC
 
 
 class ResultStore:
@@ -174,26 +162,6 @@ class ResultStore:
             return join_repetitions([RunResult.from_bytes(part) for (part,) in content], settings)
         except ValueError as error:
             raise StoreError(f"A result in {self.path} is damaged: {error}") from error
-
-    def runs(self) -> list[StoredRun]:
-        """Return the runs of IMRC that can be shown without computing, newest first.
-
-        A run counts up to its first missing repetition; only cells made by the code that is running are listed.
-        """
-        run = f"{', '.join(RUN)}, fingerprint, seed"
-        there = f"SELECT *, row_number() OVER (PARTITION BY {run} ORDER BY repetition) - 1 AS place FROM cells"  # noqa: S608
-        found = self._execute(
-            f"SELECT dataset, k, fingerprint, settings, count(*), max(finished_at) AS at FROM ({there} "  # noqa: S608
-            f"WHERE method = 'imrc' AND code = ?) WHERE repetition = place GROUP BY {run} ORDER BY at DESC",
-            (_current("imrc"),),
-        )
-        try:
-            return [
-                StoredRun(name, k, data, RunSettings.from_json({**json.loads(text), "repetitions": repetitions}), at)
-                for name, k, data, text, repetitions, at in found
-            ]
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise StoreError(f"A run in {self.path} is damaged: {error}") from error
 
     def export(self, path: str | Path, **filters: Any) -> int:  # noqa: ANN401 - as for `frame`
         """Write `frame` to a CSV or Parquet file, by its ending, and return the number of rows; `filters` as there.

@@ -11,17 +11,14 @@ import streamlit as st
 
 from imrc import datasets
 from imrc.baselines import method_title, parse_method, registry
-from imrc.core.settings import SETTINGS
 from imrc.evaluation import SCENARIOS, RunResult, RunSettings, largest_n
 from imrc.evaluation.comparison import (
     SCORE_KINDS,
-    UNTUNED,
     ScoreKind,
     comparison_table,
     curve_table,
     default_reference,
     methods_with,
-    preset_in,
     sample_size_table,
     sample_sizes,
     score_table,
@@ -30,7 +27,6 @@ from imrc.evaluation.comparison import (
 from imrc.paper import shipped
 from imrc.plots import method_curves, method_differences, sample_and_task_curves
 from imrc.report.sentences import comparison_summary, significance_note
-from imrc.wording import decimal
 from pages.shell import charts, controls, running, state
 from pages.shell.choice import Choice
 
@@ -74,16 +70,9 @@ def kind_chosen(settings: RunSettings, place: Any) -> ScoreKind:  # noqa: ANN401
     own = SCENARIOS[settings.scenario].kind
     first: ScoreKind = next((known for known in KINDS if known == own), "average")
     controls.start_anew(settings.scenario, compare_kind=first)
-    kind: ScoreKind = place.selectbox(
-        "Error",
-        list(KINDS),
-        list(KINDS).index(first),
-        format_func=KINDS.get,
-        key="compare_kind",
-        bind="query-params",
-        help="  \n".join(f"**{KINDS[name]}**: {words}." for name, words in SCORE_KINDS.items()),
-        width=200,
-    )
+    told = "  \n".join(f"**{KINDS[name]}**: {words}." for name, words in SCORE_KINDS.items())
+    shown = {"index": list(KINDS).index(first), "width": 200, "place": place}
+    kind: ScoreKind = controls.menu("Error", KINDS, "compare_kind", told, **shown)
     return kind
 
 
@@ -121,31 +110,6 @@ def reference_in(scores: pd.DataFrame, kind: ScoreKind) -> str:
     return chosen if chosen in present else default_reference(present)
 
 
-def shipped_view(scores: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the errors of all methods at every shipped n, as texts, with what they cost at the n shown."""
-    mean = scores.pivot_table("average", "method", "n", sort=False).loc[table["method"]]
-    view = pd.DataFrame({"Method": table["title"].to_numpy()})
-    for n in sorted(mean):
-        best = mean[n].min()
-        view[f"n = {n}"] = [decimal(value) + (" ✓" if value == best else "") for value in mean[n]]
-    view["Against reference"] = table["verdict"].to_numpy()
-    costs = {"ms per task": 1000 * table["seconds"], "Numbers kept": table["state"]}
-    return view.assign(**{title: values.to_numpy() for title, values in costs.items()})
-
-
-def measured_how(choice: Choice, table: pd.DataFrame, *, measured: bool) -> str:
-    """Say with which settings the errors were measured, and what was tuned."""
-    presets = [preset_in(one, choice.settings.features) for one in running.COMPARED_PRESETS]
-    tuned = f"{UNTUNED} IMRC's preset *recommended* was tuned on other draws of the built-in and published sequences."
-    if measured:
-        return f"Measured on these tasks with these settings; IMRC as {' and '.join(presets)}. {tuned}"
-    usual = {name: SETTINGS[name].default for name in ("b", "seed", "repetitions")}
-    return (
-        f"Shipped results: {datasets.entry(choice.dataset).opens_with} tasks, n = {table['n'].iloc[0]}, b = "
-        f"{usual['b']}, preset recommended, {usual['repetitions']} repetitions, seed {usual['seed']}. {tuned}"
-    )
-
-
 def columns(kind: ScoreKind) -> dict[str, Any]:
     """Return how the columns of the comparison are shown, with what they mean."""
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
@@ -170,18 +134,10 @@ def columns(kind: ScoreKind) -> dict[str, Any]:
 
 def about(names: list[str], place: Any) -> None:  # noqa: ANN401 - a container
     """Say in one line what a method does, on demand."""
-    shown = [name for name in names if not name.startswith("imrc")]
-    name = place.selectbox(
-        "What is …",
-        shown,
-        None,
-        format_func=method_title,
-        key="compare_about",
-        bind="query-params",
-        placeholder="Choose a method",
-        help="One line about a method: what it does, where it wins, what it keeps.",
-        width=240,
-    )
+    titles = {name: method_title(name) for name in names if not name.startswith("imrc")}
+    told = "One line about a method: what it does, where it wins, what it keeps."
+    shown = {"index": None, "placeholder": "Choose a method", "width": 240, "place": place}
+    name = controls.menu("What is …", titles, "compare_about", told, **shown)
     if name is not None:
         cls = registry[parse_method(name)[0]]
         st.markdown(f"**{cls.title}**: {cls.idea} *Wins with:* {cls.wins} *Keeps:* {cls.keeps}")
@@ -193,16 +149,10 @@ def experts(table: pd.DataFrame, scores: pd.DataFrame, kind: ScoreKind, choice: 
         present = methods_with(scores, kind)
         if st.session_state.get("compare_reference", present[0]) not in present:
             del st.session_state["compare_reference"]
-        reference = st.selectbox(
-            "Tested against",
-            present,
-            present.index(default_reference(present)),
-            format_func=title_of_method,
-            key="compare_reference",
-            bind="query-params",
-            help="The method that all others are compared with, repetition by repetition.",
-            width=320,
-        )
+        titles = {name: title_of_method(name) for name in present}
+        told = "The method that all others are compared with, repetition by repetition."
+        shown = {"index": present.index(default_reference(present)), "width": 320}
+        reference = controls.menu("Tested against", titles, "compare_reference", told, **shown)
         charts.show(
             method_differences,
             comparison_table(scores, kind=kind, reference=reference),

@@ -2,11 +2,18 @@
 
 import streamlit as st
 
+from imrc import datasets
 from imrc.baselines import method_title
-from imrc.evaluation.comparison import comparison_table
+from imrc.evaluation.comparison import comparison_table, preset_in
 from imrc.paper.printed import with_printed
 from imrc.plots import method_errors
-from imrc.report.sentences import comparison_summary, comparison_view, winner_sentence
+from imrc.report.sentences import (
+    comparison_settings,
+    comparison_summary,
+    comparison_view,
+    shipped_view,
+    winner_sentence,
+)
 from pages.against_others import comparison
 from pages.shell import charts, controls, running, state
 
@@ -27,7 +34,7 @@ if shipped is not None and not measure:
     kind = "average"
     scores = shipped[shipped["n"] == n]
     table = comparison_table(scores)
-    view = comparison.shipped_view(shipped, table)
+    view = shipped_view(shipped, table)
 else:
     names = place.multiselect(
         "Methods",
@@ -48,7 +55,9 @@ comparison.about(list(table["method"]), place)
 with head:
     st.markdown(f"# {comparison_summary(table, title)}")
     st.markdown(winner_sentence(table))
-    st.caption(comparison.measured_how(choice, table, measured=measure))
+    presets = [preset_in(one, choice.settings.features) for one in running.COMPARED_PRESETS]
+    measured_on = None if measure else (datasets.entry(choice.dataset).opens_with, int(table["n"].iloc[0]))
+    st.caption(comparison_settings(presets, measured_on))
 charts.show(
     method_errors,
     table,
@@ -56,7 +65,7 @@ charts.show(
     alt="Errors of all methods with 95 % intervals: "
     + ", ".join(f"{one.title} {one.error:.3f}" for one in table.itertuples()),
 )
-st.dataframe(view, hide_index=True, row_height=28, height=38 + 28 * len(view), column_config=comparison.columns(kind))
+st.dataframe(view, hide_index=True, row_height=25, height=38 + 25 * len(view), column_config=comparison.columns(kind))
 with controls.for_experts("compare_experts") as fold:
     if fold.open:
         comparison.experts(table, scores, kind, choice, measured=measure)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from imrc.report import Report
 from pages.evolving import views
-from pages.shell import assessing, controls, frame, running, state
+from pages.shell import controls, frame, running, state
 
 choice = state.visit().choice
 head = st.empty()
@@ -14,7 +14,7 @@ head = st.empty()
 
 def draw(report: Report) -> None:
     """Draw what is found; what the errors say comes in with the run."""
-    diagnosis = assessing.assessment(choice)
+    diagnosis = report.diagnosis or running.assessment(choice)
     report = replace(report, diagnosis=diagnosis)
     with head.container():
         st.markdown(f"# {report.finding}")
@@ -34,8 +34,8 @@ report = running.current_report(diagnosed=True, first_look=draw)
 if report is None:
     st.stop()
 draw(report)
-diagnosis = assessing.assessment(choice)
-if diagnosis.variogram is not None:  # with two tasks or more
+diagnosis = report.diagnosis
+if diagnosis is not None and diagnosis.variogram is not None:  # with two tasks or more
     row = st.container(horizontal=True)
     told = "Partial autocorrelation is the paper's last figure. The other charts show the same tasks in other ways."
     controls.part("Picture", views.PICTURES, "evolving_picture", told, row)(choice, diagnosis, row)

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from imrc.diagnostics import Assessment, tracks, words
+from imrc.diagnostics import Assessment, Changed, tracks, what_changed, words
 from imrc.diagnostics.evidence import LEAST_TASKS
 from imrc.diagnostics.power import SIMULATED, power_sentences, power_table
-from imrc.features import FEATURE_TITLES
+from imrc.features import FEATURE_TITLES, FeatureSpec, make, output_names
 from imrc.paper import shipped
 from imrc.plots import evolving
 from imrc.plots.tasks import image_side
 from imrc.watch import arrival_sentences, watch_story
-from pages.shell import assessing, charts, controls, state
+from pages.shell import charts, controls, running, state
 from pages.shell.choice import OWN, Choice
 from pages.shell.keeping import Store
-from pages.shell.running import current_result
 
 _Row = st.delta_generator.DeltaGenerator
 _COMPARE = {"nothing": "Nothing", "independent": "Independent tasks", "random_walk": "A random walk"}
@@ -39,38 +39,48 @@ _TESTS = r"""
 Yule-Walker equations with biased autocovariances, then averaged over components. Without order it is about −1/k at lag
 1, not 0. Trends, jumps, mean reversion and long periods make it positive, too.
 
-$$\hat\phi_{tt}^{(i)} = \mathrm{corr}\big(\tau_j^{(i)}, \tau_{j+t}^{(i)} \,\big|\,
-\tau_{j+1}^{(i)}, \dots, \tau_{j+t-1}^{(i)}\big)$$
+$$
+\hat\phi_{tt}^{(i)} = \mathrm{corr}\big(\tau_j^{(i)}, \tau_{j+t}^{(i)} \,\big|\,
+\tau_{j+1}^{(i)}, \dots, \tau_{j+t-1}^{(i)}\big)
+$$
 
 **Distance** at lag t: D is the squared distance of two averages, mean over components, each divided by the noise
 variance of an average; h is the noise of a task (1 on average). It is flat if the order does not matter, n ρ t if tasks
 evolve, and negative where tasks are closer than noise explains.
 
-$$\gamma(t) = \mathrm{mean}_i\,\big[D_{i,i+t} - h_i - h_{i+t}\big]$$
+$$
+\gamma(t) = \mathrm{mean}_i\,\big[D_{i,i+t} - h_i - h_{i+t}\big]
+$$
 
 **Rate of change** ρ, one for all components, by restricted maximum likelihood of a random walk in noise; interval by
 the likelihood ratio. Theorems 2 and 4 need n ρ; the charts show it for averages over all samples.
 
-$$\tau_j = \mathrm{level}_j + \mathrm{noise}, \qquad \mathrm{level}_j - \mathrm{level}_{j-1} \sim (0, n\rho)$$
+$$
+\tau_j = \mathrm{level}_j + \mathrm{noise}, \qquad \mathrm{level}_j - \mathrm{level}_{j-1} \sim (0, n\rho)
+$$
 """
 _KINDS = r"""
 Each kind is a Gaussian model with p fitted numbers, ℓ its restricted log-likelihood per component, and m the effective
 number of independent components. Candidates are the places of jumps, shared levels, or frequencies that were tried. If
 the two best differ by less than 2, both are named.
 
-$$\mathrm{BIC} = -2\,m\,\ell + p\,\log\big((k-1)\,m\big) + 2\log(\mathrm{candidates})$$
+$$
+\mathrm{BIC} = -2\,m\,\ell + p\,\log\big((k-1)\,m\big) + 2\log(\mathrm{candidates})
+$$
 """
 _TRACKS = r"""
 **Equations (6) and (10)**: sample average τ with its mean squared error s, forward (⇀), backward (↽) and both (⇌), for
 expected quadratic changes d².
 
-$$\tau_j^{\rightharpoonup} = \tau_j + \tfrac{s_j}{s_{j-1}^{\rightharpoonup}+s_j+d_j^2}
-(\tau_{j-1}^{\rightharpoonup}-\tau_j)$$
-
-$$s_j^{\rightharpoonup} = \big(\tfrac{1}{s_j} + \tfrac{1}{s_{j-1}^{\rightharpoonup}+d_j^2}\big)^{-1}$$
-
-$$\tau_j^{\rightleftharpoons} = \tau_j^{\rightharpoonup} +
-\tfrac{s_j^{\rightharpoonup}}{s_j^{\rightharpoonup}+s_{j+1}^{\leftharpoondown}+d_{j+1}^2}(\tau_{j+1}^{\leftharpoondown}-\tau_j^{\rightharpoonup})$$
+$$
+\begin{gathered}
+\tau_j^{\rightharpoonup} = \tau_j + \tfrac{s_j}{s_{j-1}^{\rightharpoonup}+s_j+d_j^2}
+(\tau_{j-1}^{\rightharpoonup}-\tau_j) \\[6pt]
+s_j^{\rightharpoonup} = \big(\tfrac{1}{s_j} + \tfrac{1}{s_{j-1}^{\rightharpoonup}+d_j^2}\big)^{-1} \\[6pt]
+\tau_j^{\rightleftharpoons} = \tau_j^{\rightharpoonup} +
+\tfrac{s_j^{\rightharpoonup}}{s_j^{\rightharpoonup}+s_{j+1}^{\leftharpoondown}+d_{j+1}^2}(\tau_{j+1}^{\leftharpoondown}-\tau_j^{\rightharpoonup})
+\end{gathered}
+$$
 """
 _ALARM = """
 Each task is compared with all samples before it, using random splits. If nothing changes, its p-value is uniform
@@ -81,7 +91,15 @@ nothing changes.
 *More than usual* is calibrated by simulation only. An alarm means that something changes, not that the change matters.
 Slow drift, which forward learning is made for, sets it off too. For a file that grows, use `imrc watch`.
 """
+_changes = Store[tuple[Hashable, ...], Changed]("changes")
 _stories = Store[tuple[Hashable, ...], pd.DataFrame]("watching")
+
+
+def _reference(kind: str, choice: Choice) -> Assessment:
+    """Return the diagnosis of a synthetic sequence with as many tasks, to compare pictures with."""
+    tasks = min(max(len(state.visit().sequence_for(choice)), 4), 60)
+    sequence = state.sequence_for(Choice(dataset=kind, k=tasks))
+    return running.diagnosed(sequence, FeatureSpec(), 0)
 
 
 def _pacf(choice: Choice, result: Assessment, row: _Row) -> None:
@@ -98,7 +116,7 @@ def _pacf(choice: Choice, result: Assessment, row: _Row) -> None:
         return
     panels = {"These tasks": result.pacf}
     if compare != "nothing":
-        panels[_COMPARE[compare]] = assessing.reference(compare, choice).pacf
+        panels[_COMPARE[compare]] = _reference(compare, choice).pacf
     charts.show(
         evolving.pacf_panels,
         panels,
@@ -123,8 +141,17 @@ def _when(_choice: Choice, result: Assessment, _row: _Row) -> None:
     charts.show(evolving.change_chart, result, name="evolving-change", alt=alt)
 
 
+def _changed(choice: Choice) -> Changed:
+    """Return what changed between the tasks of the chosen sequence, column by column."""
+    sequence, seed = state.visit().sequence_for(choice), choice.settings.seed
+    # Names are part of what is shown and not of the fingerprint: another visitor's file may have others.
+    names = (sequence.feature_names, sequence.class_names, tuple(sequence.categories.items()))
+    with st.spinner("Comparing all columns …"):
+        return _changes.get_or_make((sequence.fingerprint, seed, names), lambda: what_changed(sequence, seed=seed))
+
+
 def _what(choice: Choice, _result: Assessment, _row: _Row) -> None:
-    found = assessing.changed(choice)
+    found = _changed(choice)
     if not len(found.table):
         st.info("No column varies within a task, so there is nothing to compare.", icon=":material/info:")
         return
@@ -171,13 +198,12 @@ def _tests(choice: Choice, result: Assessment) -> None:
             f"Rules use the representation *{FEATURE_TITLES[features.kind]}*. How often the verdict is wrong was "
             f"measured in *{FEATURE_TITLES[features.diagnosed.kind]}*, so the verdict uses that one."
         )
-    st.download_button(
+    controls.save(
         "Download the evidence as JSON",
         lambda: tracks.as_json(result, choice.settings.n),
         f"imrc-assess-{result.name}.json",
         "application/json",
-        icon=":material/download:",
-        on_click="ignore",
+        "evidence",
         help="The verdict and every number behind it, for programs.",
     )
 
@@ -215,8 +241,27 @@ def _reliable(_choice: Choice, result: Assessment) -> None:
     charts.csv(table, name="power")
 
 
+def feature_names(choice: Choice) -> tuple[str, ...]:
+    """Return names of the features that are diagnosed, as far as they have some."""
+    sequence, settings = state.visit().sequence_for(choice), choice.settings
+    return output_names(make(settings.features.diagnosed, sequence, settings.seed), sequence)
+
+
+def _in_columns(choice: Choice) -> tuple[Assessment, tuple[str, ...]]:
+    """Return a diagnosis whose components have names, and these; without names where the columns have none.
+
+    Random features of columns mean nothing to anybody: then the columns themselves, standardised, are diagnosed.
+    """
+    names = feature_names(choice)
+    sequence = state.visit().sequence_for(choice)
+    if names or not sequence.feature_names:
+        return running.assessment(choice), names
+    plain = replace(choice, settings=replace(choice.settings, features=FeatureSpec(kind="standardised")))
+    return running.assessment(plain), feature_names(plain)
+
+
 def _component(choice: Choice, result: Assessment) -> None:
-    shown, names = assessing.in_columns(choice)
+    shown, names = _in_columns(choice)
     sequence = state.visit().sequence()
     width = shown.moments.tau.shape[1] // sequence.n_classes
     first = dict(zip(("evolving_class", "evolving_component"), divmod(tracks.most_changing(shown), width), strict=True))
@@ -266,7 +311,7 @@ def _alarm(choice: Choice, result: Assessment) -> None:
         "The probability that the alarm ever goes off although nothing changes, however long you watch.",
         index=1,
     )
-    run = current_result(scenario="continual")  # an alarm hears tasks as they arrive, whatever is averaged
+    run = running.result_of(choice, scenario="continual")  # an alarm hears tasks as they arrive, whatever is averaged
     if run is None:
         return
     sequence, features, seed = state.visit().sequence(), choice.settings.features.diagnosed, choice.settings.seed

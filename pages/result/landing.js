@@ -65,7 +65,7 @@ function reason(cells, turn, labels) {
   const fails = pooled !== null && pooled[1] > NEAR, near = pooled === null || pooled[2] < NEAR;
   if (turn < 180 && near) return "What was right for the first task stays right: all labels in one pot are hard to beat.";
   if (turn === 180 && near) return "Only the last sixes look like the first nines: at half a turn pooling is nearly as good, and simpler.";
-  if (turn === 360 && fails) return "Once the sixes of old look like the nines of today, one rule for all must fail. Neighbours are still alike.";
+  if (turn === 360 && fails) return "Once old sixes look like new nines, one rule for all must fail; neighbours are alike.";
   if (turn === 720 && saved(720) < saved(360)) return `At two turns neighbours are so different that help shrinks: of the errors made alone, forward and backward saves ${share(saved(720))}, at a full circle ${share(saved(360))}.`;
   return "";
 }

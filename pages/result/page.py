@@ -5,24 +5,29 @@ from typing import Any
 import streamlit as st
 
 from imrc.report import Report
-from pages.result import box, landing, views
+from pages.result import views
 from pages.shell import controls, exporting, state
 from pages.shell.running import current_report
 
 visit = state.visit()
 choice, sequence = visit.choice, visit.sequence()
-lands = choice.dataset == landing.DATASET
+lands = choice.dataset == views.LANDING
 if lands:
-    landing.show()
+    views.landing()
 level = "##" if lands else "#"
 # What was there before stays, dimmed, until something new is drawn in its place.
-headline = st.container()
-box.scenario_switch()
-left, right = st.columns([3, 2], gap="medium")
-chart = left.container()
+headline = st.container(key="headline")
 if not lands:
-    with right:
-        box.what_a_task_is(sequence)
+    views.scenario_switch()
+# The landing has its picture above: what to do is beside the closer look; elsewhere it is beside what one could do.
+with st.container(key="closer" if lands else "answer"):
+    words, picture = st.columns([1, 2], gap="medium") if lands else st.columns([3, 2], gap="medium")[::-1]
+chart = picture.container()
+with words:
+    if lands:
+        views.scenario_switch()
+    else:
+        views.what_a_task_is(sequence)
 drawn: dict[str, Any] = {}
 
 
@@ -37,7 +42,7 @@ def look(report: Report) -> None:
         return
     with chart:
         over = drawn.get("chart", (st, st))
-        drawn["chart"] = box.strategies(report, name=f"decision-{report.run.settings.repetitions}", over=over)
+        drawn["chart"] = views.strategies(report, name=f"decision-{report.run.settings.repetitions}", over=over)
 
 
 report = current_report(first_look=look)
@@ -46,12 +51,13 @@ if report is None:
 drawn.get("sentence", headline).markdown(f"{level} {report.decision.sentence}")
 if not lands:
     with chart:
-        box.strategies(report, over=drawn.get("chart", (st, st)))
-with right if lands else left:
+        views.strategies(report, over=drawn.get("chart", (st, st)))
+with words:
+    views.what_to_do(report, drawn=not lands)
+with words if lands else picture:
     exporting.buttons(report, choice, sequence)
-with left if lands else right:
-    box.what_to_do(report, drawn=not lands)
-views.show(report, sequence, decision=lands)
+with picture if lands else st.container():
+    views.show(report, sequence, decision=lands)
 with controls.for_experts("experts") as fold:
     if fold.open:
         told = "All numbers, and what the rules promise for each task."

@@ -1,29 +1,111 @@
-"""What is below the answer on *Result*: one picture at a time, and a fold for experts."""
+"""What *Result* shows: the landing or what a task is, what one could do, one picture at a time, a fold for experts."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 import imrc
-from imrc.evaluation import HEADLINES
+from imrc.evaluation import HEADLINES, SCENARIOS
 from imrc.evaluation.budget import budget_table
 from imrc.evaluation.measures import MEASURES, measure_rows
 from imrc.evaluation.significance import with_error
 from imrc.evaluation.weights import task_weights, weights_sentence
-from imrc.plots.result import TITLES, run_choices, run_curves, run_heatmaps, run_ladder, run_story
+from imrc.paper import shipped
+from imrc.plots.result import TITLES, decision_chart, run_choices, run_curves, run_heatmaps, run_ladder, run_story
 from imrc.plots.tables import LAG_VIEW_ABOVE, Quantity, triangle_stride
+from imrc.plots.tasks import image_strip, moving_clouds, sample_images, task_clouds
 from imrc.plots.what_if import budget_chart, reliability_chart, reliability_table, weights_chart
 from imrc.report import Report
 from imrc.report.sentences import plain_errors_note
-from imrc.wording import RISKS, RULES
-from pages.result import box, what_if
-from pages.shell import charts, controls
+from imrc.wording import RISKS, RULES, capital
+from pages.result import what_if
+from pages.shell import charts, controls, state
 from pages.shell.choice import plain
 from pages.shell.keeping import Store
 from pages.shell.running import current_report
+
+LANDING = "six_or_nine"
+"""The dataset the app opens with; its picture is drawn in the browser from errors measured before."""
+_PARTS = {kind: Path(__file__).with_name(f"landing.{kind}").read_text(encoding="utf-8") for kind in ("html", "js")}
+_CSS = """
+.st-key-landing_title h1 { padding: 0 }
+.st-key-headline h2 { padding: 0.5rem 0 }
+@media (max-width: 1200px) {
+  .st-key-closer > * > [data-testid=stHorizontalBlock] { flex-direction: column }
+  .st-key-closer [data-testid=stColumn] { flex: none; width: 100% }
+}
+"""
+_LEARN = "pages/learn/page.py"
+_SCENARIO = "scenario_shown"
+
+
+def landing() -> None:
+    """Show the digits that turn beside the errors of four ways to learn them, and where to go from here."""
+    st.html(f"<style>{_CSS}</style>")
+    row = {"vertical_alignment": "center", "horizontal_alignment": "distribute", "key": "landing_title"}
+    with st.container(horizontal=True, **row):
+        st.markdown("# Is it a 6 or a 9?", width="content")
+        with st.container(horizontal=True, width="content"):
+            st.page_link(_LEARN, label="New here?", icon=":material/school:", query_params={"scene": "1"})
+            st.page_link(_LEARN, label="I teach")
+            st.page_link("pages/your_data/page.py", label="I have a table")
+            st.page_link("pages/against_others/page.py", label="I compare methods")
+    st.components.v2.component("landing", **_PARTS)(key="landing", data=shipped.turning_digits())
+
+
+def scenario_switch() -> None:
+    """Offer the four scenarios by plain words."""
+    st.session_state[_SCENARIO] = state.visit().choice.settings.scenario
+    st.radio(
+        "Judged by",
+        list(SCENARIOS),
+        horizontal=True,
+        format_func=lambda name: SCENARIOS[name].title,
+        key=_SCENARIO,
+        on_change=lambda: state.use_values({"scenario": st.session_state[_SCENARIO]}),
+        label_visibility="collapsed",
+        help="  \n".join(f"**{one.title}** ({one.field}): {one.sentence}" for one in SCENARIOS.values()),
+    )
+
+
+def what_a_task_is(sequence: imrc.TaskSequence) -> None:
+    """Show what a task is, in its own pictures; a dataset with a picture of its own shows that one here."""
+    samples, clouds = sample_images(sequence), None
+    if samples is not None:
+        first, last = samples.labels[0], samples.labels[-1]
+        alt = f"One sample of each class for each of {len(samples.labels)} tasks, from {first} to {last}."
+        charts.show(image_strip, samples, name="tasks", alt=alt)
+    elif (clouds := task_clouds(sequence)) is not None:
+        charts.show(moving_clouds, clouds, name="tasks", alt="Rows of each task as points, a colour for each class.")
+
+
+def in_words(report: Report, how: str) -> str:
+    """Return the errors of what one could do."""
+    errors = ", ".join(f"{one.title} {with_error(one.error)}" for one in report.decision.strategies)
+    return f"{capital(report.decision.measure)} of each strategy {how}: {errors}."
+
+
+def strategies(report: Report, *, name: str = "decision", over: tuple[Any, Any] = (st, st)) -> Any:  # noqa: ANN401 - what `charts.show` returns
+    """Show what one could do, with intervals; return what another chart can be shown over."""
+    alt = in_words(report, "with its 95 % interval")
+    return charts.show(decision_chart, report.errors, report.decision.measure, name=name, alt=alt, over=over)
+
+
+def what_to_do(report: Report, *, drawn: bool) -> None:
+    """Say what to do, and how that was judged; with the errors in words where no picture has them."""
+    many, averaged = report.run.settings.repetitions, HEADLINES[report.run.scenario.kind]
+    over = f"over {many} repetitions{'; bars are 95 % intervals' * drawn}" if many > 1 else "one repetition"
+    learner, *notes = report.decision.notes
+    st.markdown("### What to do", help=learner)
+    st.markdown(f"**{report.decision.action}**")
+    shown = [] if drawn else [in_words(report, "with its standard error")]
+    st.caption("  \n".join([*shown, f"{capital(report.decision.measure)}: {averaged}, {over}.", *notes]))
+
 
 VIEWS = {
     "time": "As tasks arrive",
@@ -38,7 +120,7 @@ _weights_kept = Store[tuple[Hashable, ...], pd.DataFrame]("weights")
 def show(report: Report, sequence: imrc.TaskSequence, *, decision: bool) -> None:
     """Draw the picture a visitor chose, that of the decision among them; the others are not computed."""
     about = "One chart at a time shows what is behind the answer above."
-    titles = VIEWS | ({"decision": "What could one do?"} if decision else {})
+    titles = VIEWS | ({"decision": "Strategies"} if decision else {})
     view = controls.switch("Look closer", titles, "view", about, label_visibility="collapsed")
     if view == "time":
         heatmaps(report)
@@ -49,7 +131,7 @@ def show(report: Report, sequence: imrc.TaskSequence, *, decision: bool) -> None
     elif view == "budget":
         budget()
     elif view == "decision":
-        box.strategies(report)
+        strategies(report)
     else:
         what_if.show(report.run, sequence)
 
@@ -134,19 +216,11 @@ def _task(report: Report, sequence: imrc.TaskSequence) -> None:
     middle = max(1, run.n_tasks // 2)
     controls.start_anew((run.fingerprint, run.n_tasks), story_task=middle)
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    told = {"help": "See its error at every step, and the weight of every task in its rule."}
-    task = int(
-        row.number_input("Task", 1, run.n_tasks, middle, key="story_task", bind="query-params", width=140, **told)
-    )
-    rule = controls.switch(
-        "Rule",
-        RULES,
-        "uses_rule",
-        "The rule to show the weights of. Forward: the rule when the task was learnt. Forward and backward: the rule "
-        "after later tasks revised it.",
-        among=["forward_backward", "forward"],
-        place=row,
-    )
+    told = "See its error at every step, and the weight of every task in its rule."
+    task = controls.number("Task", 1, run.n_tasks, middle, "story_task", told, place=row, width=140)
+    told = "Whose weights to show. Forward: as the task was learnt. Forward and backward: as later tasks revised it."
+    titles = {name: RULES[name] for name in ("forward_backward", "forward")}
+    rule = controls.switch("Rule", titles, "uses_rule", told, place=row)
     alt = f"Error of task {task} at the steps from {task} on, per rule, with 95 % bands."
     charts.show(run_story, run, task, "error", name="task-story", alt=alt)
     head, settings = sequence.head(run.n_tasks), run.settings

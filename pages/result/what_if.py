@@ -12,18 +12,12 @@ from imrc.diagnostics import assess
 from imrc.evaluation import RunResult, RunSettings
 from imrc.evaluation import what_if as asked
 from imrc.plots.what_if import blocks_chart, gains_chart, without_chart
-from pages.shell import charts, controls, keeping, running
+from pages.shell import charts, controls, keeping, running, state
 from pages.shell.keeping import Store
 
 QUESTIONS = {"blocks": "Other block sizes", "order": "Another order", "drop": "A task less"}
-_LABELS = {"all": "As many in all", "task": "n in every block"}
-_STOPPED = "what_if_stopped"
 
 _kept = Store[tuple[Hashable, ...], Any]("what if")
-
-
-def _stop(key: Hashable) -> None:
-    st.session_state[_STOPPED] = key
 
 
 def _found(
@@ -33,25 +27,20 @@ def _found(
     make: Callable[[Callable[[float], object]], Any],
     needs: tuple[imrc.TaskSequence, RunSettings] | None = None,
 ) -> Any:  # noqa: ANN401 - whatever is made
-    """Return what is kept, or make it with progress and a Stop button; None if it was stopped or is too large.
-
-    `needs`: tasks and settings of the largest of its runs, where that is not the run shown.
-    """
+    """Return what is kept, or make it with progress and Stop; None: stopped, or its largest run `needs` too much."""
     key = (*what, sequence.fingerprint, settings)
     kept = _kept.get(key)
     if kept is not None:
         return kept
-    if st.session_state.get(_STOPPED) == key:
-        row = st.container(horizontal=True, vertical_alignment="center")
-        row.warning("Stopped before all runs had ended.", icon=":material/stop:")
-        row.button("Start again", key="what_if_again", on_click=_stop, args=(None,), help="Runs it.")
+    if state.visit().stopped == key:
+        running.stopped("what_if", "Stopped before all runs had ended.")
         return None
     if not running.may_run(*(needs or (sequence, settings))):
         return None
     running.ensure_compiled()
     slot = st.empty()
     with keeping.turn() as pace, slot.container():
-        bar = running.stoppable("what_if_stop", _stop, key, text="Running …", help="Ends the runs.")
+        bar = running.stoppable("what_if", key, "Running …")
 
         def tick(share: float) -> None:
             bar.progress(share, text=f"Running … {100 * share:.0f} %")
@@ -85,26 +74,18 @@ def show(result: RunResult, sequence: imrc.TaskSequence) -> None:
 
 
 def _blocks(head: imrc.TaskSequence, settings: RunSettings) -> None:
-    labels = controls.switch(
-        "Labels",
-        _LABELS,
-        "what_if_labels",
-        "*As many in all*: n grows with the size of the blocks, so the total number of labelled rows stays the "
-        "same. *n in every block*: n is that of the sidebar, so smaller blocks mean more labels in total.",
-    )
-    scale = labels == "all"
-    sizes = asked.block_sizes(head, settings, scale=scale)
+    sizes = asked.block_sizes(head, settings)
     if not sizes:
         st.info(
             "There are too few rows for blocks of another size with so many samples per task.", icon=":material/info:"
         )
         return
     table = _found(
-        ("blocks", scale),
+        ("blocks",),
         head,
         settings,
-        lambda tick: asked.over_blocks(head, settings, sizes, diagnose=assess, scale=scale, tick=tick),
-        (asked.in_blocks(head, sizes[0]), asked.settings_for(sizes[0], head, settings, scale=scale)),
+        lambda tick: asked.over_blocks(head, settings, sizes, diagnose=assess, tick=tick),
+        (asked.in_blocks(head, sizes[0]), asked.settings_for(sizes[0], head, settings)),
     )
     if table is None:
         return
@@ -114,8 +95,9 @@ def _blocks(head: imrc.TaskSequence, settings: RunSettings) -> None:
     charts.show(blocks_chart, table, present, name="what-if-blocks", alt=alt)
     charts.csv(table, name="what-if-blocks")
     st.caption(
-        "The rows of all tasks, in their order, are cut into blocks of equal size. An incomplete block at the end is "
-        "left out. Blocks of another size have other test samples, so these errors are not paired."
+        "The rows of all tasks, in their order, are cut into blocks of equal size, and n grows with them, so the total "
+        "number of labelled rows stays the same. An incomplete block at the end is left out. Blocks of another size "
+        "have other test samples, so these errors are not paired."
     )
 
 
@@ -135,8 +117,8 @@ def _order(head: imrc.TaskSequence, settings: RunSettings) -> None:
 def _drop(head: imrc.TaskSequence, settings: RunSettings) -> None:
     middle = max(1, len(head) // 2)
     controls.start_anew((head.fingerprint, len(head)), what_if_task=middle)
-    told: dict[str, Any] = {"help": "All other tasks are learnt without it, on the same rows.", "width": 200}
-    task = int(st.number_input("Task left out", 1, len(head), middle, key="what_if_task", bind="query-params", **told))
+    told = "All other tasks are learnt without it, on the same rows."
+    task = controls.number("Task left out", 1, len(head), middle, "what_if_task", told, width=200)
     found = _found(("drop", task), head, settings, lambda tick: asked.without(head, settings, task - 1, tick=tick))
     if found is None:
         return

@@ -15,17 +15,14 @@ from joblib import hash as content_hash
 from imrc.plots import describe, on_dark, on_phone
 from imrc.plots.fitting import untitled
 from imrc.tables import csv_text
-from pages.shell import frame
+from pages.shell import controls, frame
 from pages.shell.choice import plain
 from pages.shell.keeping import Store
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A chart ready to be sent: its title, what it shows in words, and its size in bytes, nearly.
-
-    The figure has no title. One object serves all visitors: it is only read.
-    """
+    """A chart ready to be sent, without its title, to be read only; `size` in bytes, nearly."""
 
     title: str
     unit: str
@@ -52,25 +49,17 @@ def _drawing(figure: go.Figure, *, narrow: bool, dark: bool) -> Drawing:
     return Drawing(title, unit, words, pio.from_json(spec), len(spec))
 
 
-def key_of(
-    builder: Callable[..., go.Figure], values: tuple[Any, ...], options: dict[str, Any], *, narrow: bool, dark: bool
-) -> str:
-    """Return what a chart is kept by: a checksum of the whole content of everything it is made from.
-
-    A function without a name of its own, such as a lambda, cannot be told from another: PicklingError.
-    """
-    key: str = content_hash((builder, values, options, narrow, dark), hash_name="sha1")
+def key_of(*made_from: object) -> str:
+    """Return what a chart is kept by: a checksum of the whole content of everything it is made from."""
+    key: str = content_hash(made_from, hash_name="sha1")
     return key
 
 
 def drawing(
     builder: Callable[..., go.Figure], values: tuple[Any, ...], options: dict[str, Any], *, narrow: bool, dark: bool
 ) -> Drawing:
-    """Return the chart a function makes of these values: one kept from before if there is one.
-
-    The values, and nothing else, decide which chart is the same.
-    """
-    key = key_of(builder, values, options, narrow=narrow, dark=dark)
+    """Return the chart a function makes of these values: one kept from before if there is one."""
+    key = key_of(builder, values, options, narrow, dark)
     return _kept.get_or_make(key, lambda: _drawing(builder(*values, **options), narrow=narrow, dark=dark))
 
 
@@ -84,10 +73,8 @@ def show(  # noqa: ANN201 - Streamlit's own state object
 ):
     """Show the figure a builder of `imrc.plots` makes of some values under its title; made once for all visitors.
 
-    The values and options alone decide what the figure shows. `name` is the key of the element and stem of the file
-    saved from its toolbar, `alt` what the chart shows for screen readers; the numbers drawn are added.
-
-    Heading and chart are returned, and another chart can be shown `over` them.
+    `name` is the key of the element and stem of the file saved from its toolbar, `alt` what the chart shows, for screen
+    readers, without its numbers. Returned are heading and chart, `over` which another chart can be shown.
     """
     dark, narrow = st.context.theme.type == "dark", frame.narrow()
     made = drawing(builder, values, options, narrow=narrow, dark=dark)
@@ -116,13 +103,5 @@ def table(frame: pd.DataFrame, *, name: str, label: str = "Download as CSV", **o
 
 def csv(frame: pd.DataFrame, *, name: str, label: str = "Download as CSV") -> None:
     """Show a button that saves a table; the file is written when somebody asks for it."""
-    st.download_button(
-        label,
-        lambda: csv_text(frame),
-        f"imrc-{name}.csv",
-        "text/csv",
-        key=f"csv-{name}",
-        icon=":material/download:",
-        on_click="ignore",
-        help="The numbers as comma-separated values, in full precision.",
-    )
+    told = "The numbers as comma-separated values, in full precision."
+    controls.save(label, lambda: csv_text(frame), f"imrc-{name}.csv", "text/csv", f"csv-{name}", help=told)

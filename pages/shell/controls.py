@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeVar
 
 import streamlit as st
 
 
 def start_anew(of: Hashable, **defaults: Any) -> None:  # noqa: ANN401 - values of widgets
-    """Give controls, by their keys, their defaults once they belong to something else than before.
-
-    On the first visit nothing is changed: what the controls hold then comes from the link.
-    """
+    """Give controls, by their keys, their defaults once they belong to something else than what the link was about."""
     name = f"{next(iter(defaults))}_of"
     if st.session_state.setdefault(name, of) != of:
         st.session_state[name] = of
@@ -22,20 +19,21 @@ def start_anew(of: Hashable, **defaults: Any) -> None:  # noqa: ANN401 - values 
 T = TypeVar("T")
 
 
-def switch(
-    label: str,
-    titles: Mapping[T, str],
-    key: str,
-    help: str,
-    *,
-    among: Sequence[T] | None = None,
-    place: Any = st,  # noqa: ANN401 - Streamlit or a container
-    **more: Any,  # noqa: ANN401 - of st.radio
-) -> Any:  # noqa: ANN401 - one of the keys, None where nothing is chosen at first
-    """Draw a choice among a few, beside each other, or among some of them; return the key of the one chosen."""
-    options = list(titles) if among is None else among
+def switch(label: str, titles: Mapping[T, str], key: str, help: str, *, place: Any = st, **more: Any) -> Any:  # noqa: ANN401 - a container, options of st.radio, one of the keys
+    """Draw a choice among a few, beside each other; return the key of the one chosen."""
     more |= {"horizontal": True, "format_func": titles.get}
-    return place.radio(label, options, key=key, bind="query-params", help=help, **more)
+    return place.radio(label, list(titles), key=key, bind="query-params", help=help, **more)
+
+
+def menu(label: str, titles: Mapping[T, str], key: str, help: str, *, place: Any = st, **more: Any) -> Any:  # noqa: ANN401 - as above, of st.selectbox
+    """Draw a choice among many in a list; return the key of the one chosen."""
+    return place.selectbox(label, list(titles), format_func=titles.get, key=key, bind="query-params", help=help, **more)
+
+
+def number(label: str, low: T, high: T, usual: T, key: str, help: str, *, place: Any = st, **more: Any) -> T:  # noqa: ANN401 - as above, of st.number_input
+    """Draw a field for a number; return what is in it."""
+    found: T = place.number_input(label, low, high, usual, key=key, bind="query-params", help=help, **more)
+    return found
 
 
 def toggle(label: str, key: str, help: str, *, place: Any = st) -> bool:  # noqa: ANN401 - as above
@@ -57,3 +55,8 @@ def part(
 def for_experts(key: str) -> Any:  # noqa: ANN401 - Streamlit's own element
     """Return the fold for what few visitors need; nothing of it is to be computed while it is not `open`."""
     return st.expander("For experts", icon=":material/science:", key=key, bind="query-params")
+
+
+def save(label: str, content: Any, file: str, kind: str, key: str, icon: str = "download", **more: Any) -> None:  # noqa: ANN401 - of st.download_button
+    """Draw a button that saves a file, whose content is made when somebody asks for it; the page does not run again."""
+    st.download_button(label, content, file, kind, key=key, icon=f":material/{icon}:", on_click="ignore", **more)

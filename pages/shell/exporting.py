@@ -21,7 +21,7 @@ from imrc.report import Report
 from imrc.report._report import readable
 from imrc.report._write import page_of
 from imrc.tables.write import csv_text
-from pages.shell import running, state
+from pages.shell import controls, running, state
 from pages.shell.choice import OWN, Choice, plain
 
 
@@ -61,7 +61,7 @@ def _html(found: Report, sequence: Callable[[], imrc.TaskSequence], **options: A
 
 def _report(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
     compared = tuple(running.comparison_kept(sequence, choice.settings))
-    st.download_button(
+    controls.save(
         "Report",
         # Everything it needs is bound here: it runs outside the script, without the visitor's session.
         partial(
@@ -74,9 +74,8 @@ def _report(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
         ),
         f"imrc-report-{found.run.name}.html",
         "text/html",
-        key="report",
-        icon=":material/description:",
-        on_click="ignore",
+        "report",
+        "description",
         help="Verdict, numbers, all charts, settings, versions and how to reproduce them, in one file of about 1 "
         "MB that you can open offline. The comparison is included once *Against others* has run with these settings.",
     )
@@ -86,13 +85,9 @@ def _model(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> Callab
     """Offer the model by a strategy, the advised one first: the file, and the script that learns it."""
     name, file_options = _source(choice)
     with st.popover("Model", icon=":material/model_training:", help="The advised rule, or another one, as a file."):
-        chosen = st.selectbox(
-            "Learn by",
-            ("advice", *STRATEGIES),
-            format_func=lambda one: STRATEGY_TITLES.get(one, "As advised"),
-            key="model_by",
-            bind="query-params",
-            help="Learnt from all rows of every task, with these settings.",
+        titles = {"advice": "As advised", **{name: STRATEGY_TITLES[name] for name in STRATEGIES}}
+        chosen = controls.menu(
+            "Learn by", titles, "model_by", "Learnt from all rows of every task, with these settings."
         )
         strategy = found.advice.advised if chosen == "advice" else chosen
         if strategy not in STRATEGIES:
@@ -105,24 +100,11 @@ def _model(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> Callab
             f"same data, learns the model and predicts; it needs imrc installed."
         )
         made = partial(fit_model, sequence, strategy=strategy, settings=choice.settings, n_measured=choice.settings.n)
-        st.download_button(
-            "Model",
-            partial(_model_bytes, made),
-            f"{sequence.name}.imrc",
-            "application/octet-stream",
-            key="model_file",
-            icon=":material/download:",
-            on_click="ignore",
+        controls.save(
+            "Model", partial(_model_bytes, made), f"{sequence.name}.imrc", "application/octet-stream", "model_file"
         )
-        st.download_button(
-            "Script",
-            model_as_python(name, choice.k, choice.settings, strategy, file_options),
-            "imrc_model.py",
-            "text/x-python",
-            key="model_script",
-            icon=":material/code:",
-            on_click="ignore",
-        )
+        script = model_as_python(name, choice.k, choice.settings, strategy, file_options)
+        controls.save("Script", script, "imrc_model.py", "text/x-python", "model_script", "code")
         return made
 
 
@@ -153,16 +135,7 @@ def _scored(made: Callable[[], Model], next_file: Any, name: str) -> None:  # no
         return
     for note in model.notes[:5]:
         st.caption(plain(note))
-    st.download_button(
-        "Scored rows (CSV)",
-        scored,
-        f"{name}-scored.csv",
-        "text/csv",
-        key="scored",
-        icon=":material/download:",
-        on_click="ignore",
-        type="primary",
-    )
+    controls.save("Scored rows (CSV)", scored, f"{name}-scored.csv", "text/csv", "scored", type="primary")
 
 
 def _model_bytes(made: Callable[[], Model]) -> bytes:

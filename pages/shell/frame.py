@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import numpy as np
 import streamlit as st
 
 from imrc.datasets import DataError
 from imrc.evaluation import RunResult
 from imrc.evaluation.comparison import run_difference
-from imrc.evaluation.significance import Interval, with_error
+from imrc.evaluation.significance import with_error
 from imrc.plots.fitting import PHONE_PX
-from imrc.wording import RULES, decimal
+from imrc.report.sentences import interval_words
+from imrc.wording import RULES
 from pages.shell import running, state
 from pages.shell.choice import Choice, plain
 
@@ -24,9 +24,7 @@ from pages.shell.choice import Choice, plain
 class PageEntry:
     """One page: its script, what navigation and the browser's tab show, its address and an earlier one.
 
-    Scripts are one level below ``pages/``: Streamlit's automatic discovery would serve those directly in ``pages/``
-    without the frame. `runs`: it shows a run, so that the settings of a run have an effect on it; `roomy`: it needs the
-    room of the sidebar, which then starts closed.
+    `runs`: it shows a run, so that the settings of a run have an effect on it; `roomy`: its sidebar starts closed.
     """
 
     file: str
@@ -45,14 +43,10 @@ PAGES: tuple[PageEntry, ...] = (
     PageEntry("pages/your_data/page.py", "Your data", ":material/upload_file:", "your-data", runs=False),
     PageEntry("pages/evolving/page.py", "Is it evolving?", ":material/troubleshoot:", "is-it-evolving", "evolving"),
     PageEntry(
-        "pages/why_it_helps/page.py",
-        "Why it helps",
-        ":material/stacked_line_chart:",
-        "why-it-helps",
-        "effective-sample-size",
+        "pages/why_it_helps/page.py", "Why it helps", ":material/query_stats:", "why-it-helps", "effective-sample-size"
     ),
     PageEntry("pages/against_others/page.py", "Against others", ":material/leaderboard:", "against-others", "compare"),
-    PageEntry("pages/the_paper/page.py", "The paper", ":material/article:", "the-paper", runs=False),
+    PageEntry("pages/the_paper/page.py", "The paper", ":material/article:", "the-paper", runs=False, roomy=True),
 )
 
 
@@ -156,13 +150,9 @@ def _what(choice: Choice) -> str:
 
 
 def _errors(result: RunResult) -> str:
-    headlines = result.headline()
-    shown = (f"{RULES[rule].lower()} **{with_error(headlines[rule])}**" for rule in _shown(result))
-    return f"{result.measure()}: {' · '.join(shown)}"
-
-
-def _shown(result: RunResult) -> tuple[str, str]:
-    return ("single", result.scenario.main)
+    errors = result.headline()
+    told = (f"{RULES[rule].lower()} **{with_error(errors[rule])}**" for rule in ("single", result.scenario.main))
+    return f"{result.measure()}: {' · '.join(told)}"
 
 
 def _kept(choice: Choice) -> RunResult | None:
@@ -218,18 +208,12 @@ def show_pinned() -> None:
     before = running.result_of(visit.pinned)
     if before is None:
         return
-    differences = [(rule, run_difference(now, before, rule)) for rule in _shown(now)]
-    told = " · ".join(f"{RULES[rule].lower()} {_difference(one)}" for rule, one in differences if one is not None)
-    if not told:
-        told = "the runs differ in tasks, draws or scenario, so their errors cannot be compared"
+    told = "the runs differ in tasks, draws or scenario, so their errors cannot be compared"
+    differences = {rule: run_difference(now, before, rule) for rule in ("single", now.scenario.main)}
+    if given := {RULES[rule].lower(): one for rule, one in differences.items() if one is not None}:
+        certain = {True: "more than noise", False: "may be noise"}
+        told = " · ".join(f"{rule} {interval_words(one)}, {certain[one.clear]}" for rule, one in given.items())
+        told += " (95 % intervals)"
     st.markdown(
         f":small[Pinned: {_what(visit.pinned)} · {_errors(before)}]  \n:small[Change since the pinned run: {told}]"
     )
-
-
-def _difference(difference: Interval) -> str:
-    shown = decimal(difference.mean)
-    if np.isfinite(difference.low):
-        certain = "more than noise" if difference.clear else "may be noise"
-        shown += f" (95 % interval {decimal(difference.low)} to {decimal(difference.high)}, {certain})"
-    return shown.replace("-", "−")

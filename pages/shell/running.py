@@ -6,24 +6,25 @@ import contextlib
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
 
 import imrc
 from imrc.baselines import PUBLISHED
-from imrc.datasets import DataError
+from imrc.diagnostics import Assessment, assess
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run, join_repetitions, largest_n
 from imrc.evaluation.comparison import sample_sizes
-from imrc.evaluation.limits import run_cells
+from imrc.evaluation.limits import diagnosis_cells, run_cells
 from imrc.evaluation.references import REFERENCE, split_references, with_references
+from imrc.features import FEATURE_TITLES, FeatureSpec
 from imrc.report import Report
 from imrc.report._check import FIRST_LOOK
 from imrc.solvers import warm_up
 from imrc.sweeps import ResultStore, StoreError, default_store_path
-from pages.shell import assessing, keeping, state
+from pages.shell import keeping, state
 from pages.shell.choice import Choice, plain
 from pages.shell.keeping import Store
 
@@ -56,26 +57,15 @@ def comparison_kept(
     return [state.named(result, sequence) for key in keys if (result := store.get(key)) is not None]
 
 
-BROKEN = (StoreError, OSError, RuntimeError)
-
-
-@contextlib.contextmanager
-def opened_store() -> Iterator[ResultStore | None]:
-    """Open the results store, None if nothing is there."""
-    path = default_store_path()
-    if not path.is_file():
-        yield None
-        return
-    with ResultStore(path) as store:
-        yield store
-
-
 def _in_store(sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:
-    """Return a run from the results store; None without a store, if it is not there, or if the store is broken."""
+    """Return what `imrc sweep` has kept of a run; None if that is nothing, or cannot be read."""
     if len(settings.methods) != 1:
         return None
-    with contextlib.suppress(*BROKEN), opened_store() as store:  # said once, where the list would be
-        return None if store is None else store.result(sequence.fingerprint, settings)
+    with contextlib.suppress(StoreError, OSError, RuntimeError):
+        path = default_store_path()
+        if path.is_file():
+            with ResultStore(path) as kept:
+                return kept.result(sequence.fingerprint, settings)
     return None
 
 
@@ -89,6 +79,7 @@ _FIRST_SHOWN_S = 0.3
 """A run that ends sooner shows no progress bar: it would only flicker."""
 
 store = Store[state.RunKey, RunResult]("runs")
+_diagnoses = Store[tuple[str, FeatureSpec, int], Assessment]("diagnoses")
 
 
 def may_run(sequence: imrc.TaskSequence, settings: RunSettings) -> bool:
@@ -97,13 +88,34 @@ def may_run(sequence: imrc.TaskSequence, settings: RunSettings) -> bool:
     return keeping.fits("run", run_cells(sequence, settings), less)
 
 
+def diagnosed(sequence: imrc.TaskSequence, spec: FeatureSpec, seed: int) -> Assessment:
+    """Return the diagnosis of a sequence from all samples, made once per sequence and representation."""
+    key = sequence.fingerprint, spec, seed
+    if _diagnoses.get(key) is None:
+        less = "To make it smaller, use fewer tasks k or fewer frequencies."
+        if not keeping.fits("diagnosis", diagnosis_cells(sequence, spec, seed), less):
+            st.stop()
+    # Frozen result, read only: one copy serves everyone.
+    with st.spinner("Diagnosing the sequence …"):
+        kept = _diagnoses.get_or_make(
+            key, lambda: assess(sequence, features=spec, representation=FEATURE_TITLES[spec.kind].lower(), seed=seed)
+        )
+    return state.named(kept, sequence)
+
+
+def assessment(choice: Choice) -> Assessment:
+    """Return the diagnosis of the chosen sequence from all samples."""
+    sequence = state.visit().sequence_for(choice)
+    return diagnosed(sequence, choice.settings.features.diagnosed, choice.settings.seed)
+
+
+@dataclass
 class Solver:
     """Whether this server has the solver ready (one visitor compiles, others wait for it), and how fast it is."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.done = False
-        self.pace = math.inf  # processor seconds for each number held and task learnt, in the fastest run so far
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    done: bool = False
+    pace: float = math.inf  # processor seconds for each number held and task learnt, in the fastest run so far
 
 
 @st.cache_resource(show_spinner=False)
@@ -125,19 +137,28 @@ def ensure_compiled() -> None:
     bar.empty()
 
 
-def stoppable(key: str, on_stop: Callable[..., object], *args: object, text: str = "", help: str | None = None) -> Any:  # noqa: ANN401 - Streamlit's own element
+def _stop(key: Hashable) -> None:
+    state.visit().stopped = key
+
+
+def stoppable(name: str, key: Hashable, text: str | None = None) -> Any:  # noqa: ANN401 - Streamlit's own element
     """Draw a progress bar with a Stop button; where it is moved on is also where Stop or a closed tab ends the run."""
     row = st.container(horizontal=True, vertical_alignment="center")
-    bar = row.progress(0.0, text=text or None, width=300)
-    row.button("Stop", icon=":material/stop:", key=key, on_click=on_stop, args=args, help=help)
+    bar = row.progress(0.0, text=text, width=300)
+    row.button("Stop", icon=":material/stop:", key=f"stop-{name}", on_click=_stop, args=(key,), help="Ends the run.")
     return bar
 
 
-def expected_s(sequence: imrc.TaskSequence, settings: RunSettings) -> float:
-    """Return about how many seconds a run and its references take, by the pace of those before; inf: there is none.
+def stopped(name: str, told: str) -> None:
+    """Say what was stopped, with a way on."""
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.warning(told, icon=":material/stop:")
+    on = {"icon": ":material/play_arrow:", "key": f"again-{name}", "help": "Runs the rest of this experiment."}
+    row.button("Go on", on_click=_stop, args=(None,), **on)
 
-    Both grow with the numbers held at once and with the tasks.
-    """
+
+def expected_s(sequence: imrc.TaskSequence, settings: RunSettings) -> float:
+    """Return about how many seconds a run and its references take, by the pace of those before; inf: there is none."""
     return 1.5 * solver().pace * run_cells(sequence, settings) * len(sequence)
 
 
@@ -146,30 +167,21 @@ def follow() -> None:
     visit, held = state.visit(), state.widget_values()
     if held == visit.choice.values() or held["dataset"] not in visit.known_datasets():
         visit.slow = None
-        return
-    if (visit.slow is not None and visit.slow[0] == held) or visit.failure:
-        return
-    if state.is_large(held["dataset"]) and held["dataset"] != visit.choice.dataset:
-        visit.slow = held, 0.0
-        return
-    try:
-        choice, asked, notes = visit.fitted(state.wanted_values())
-    except DataError as error:
-        visit.failure = plain(str(error))
-        return
-    sequence = visit.sequence_for(choice)
+    elif (visit.slow is None or visit.slow[0] != held) and not visit.failure:
+        if state.is_large(held["dataset"]) and held["dataset"] != visit.choice.dataset:
+            visit.slow = held, 0.0
+        else:
+            visit.run(_waits)
+
+
+def _waits(choice: Choice, sequence: imrc.TaskSequence) -> float:
+    """Return about how many seconds a run takes that is too long to start by itself, 0 of any other."""
     seconds = expected_s(sequence, choice.settings)
-    if AT_ONCE_S < seconds < math.inf and _kept(choice, sequence) is None:
-        visit.slow = held, seconds
-    else:
-        visit.take(choice, asked, notes)
+    return seconds if AT_ONCE_S < seconds < math.inf and _kept(choice, sequence) is None else 0.0
 
 
 def _kept(choice: Choice, sequence: imrc.TaskSequence, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
-    """Return the result of these settings if it is kept, or held by one that is: of more tasks, steps, repetitions.
-
-    Settings are built, and so checked, only where a run that is kept could hold them.
-    """
+    """Return the result of these settings if it is kept, or held by one that is: of more tasks, steps, repetitions."""
     key = state.key_of(sequence, choice.settings, **changes)
     found = store.get(key)
     if found is not None:
@@ -205,10 +217,9 @@ def _judged(result: RunResult, choice: Choice, sequence: imrc.TaskSequence, chan
 
 
 def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
-    """Return the result of a choice: from the store, or computed now with progress and a Stop button.
+    """Return the result of a choice, kept or computed now with progress and Stop; None if it did not finish one task.
 
-    `changes` replace fields of its settings. A run that was stopped gives what it reached, or None if it did not finish
-    a single task.
+    A run that was stopped gives what it reached.
     """
     visit = state.visit()
     sequence = visit.sequence_for(choice)
@@ -222,14 +233,10 @@ def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN4
             result = _stopped_result(key, sequence, settings)
         elif may_run(sequence, settings):
             result = _compute(key, sequence, settings, settings.repetitions, beside=not changes)
-    return None if result is None else _judged(result, choice, sequence, changes)
-
-
-def current_result(**changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
-    """Return the result of the run shown, or of a second one beside it with other settings, see `result_of`."""
-    visit = state.visit()
-    result = result_of(visit.choice, **changes)
-    if visit.show_result is not None and result is not None and not changes:
+    if result is None:
+        return None
+    result = _judged(result, choice, sequence, changes)
+    if visit.show_result is not None and choice == visit.choice and not changes:
         visit.show_result(result)
     return result
 
@@ -237,10 +244,10 @@ def current_result(**changes: Any) -> RunResult | None:  # noqa: ANN401 - fields
 def current_report(
     *, diagnosed: bool = False, labels: bool = False, first_look: Callable[[Report], object] | None = None
 ) -> Report | None:
-    """Return the one report of the run shown, from which pages draw all they say; None if no task was learnt.
+    """Return the one report of the run shown; None if no task was learnt.
 
-    `diagnosed`: with how the tasks change; `labels`: with the runs at other n, which are made if they are not there;
-    `first_look` draws what the first repetitions show of a run that takes longer.
+    `diagnosed`: with how the tasks change; `labels`: with the runs at other n, made if they are not there; `first_look`
+    draws what the first repetitions of a longer run show.
     """
     visit = state.visit()
     choice, sequence = visit.choice, visit.sequence()
@@ -248,7 +255,7 @@ def current_report(
     begins = first_look is not None and visit.stopped is None and _kept(choice, sequence) is None
     if begins and not _show_first(choice, sequence, first_look):
         return None
-    run = current_result()
+    run = result_of(choice)
     if run is None:
         return None
     # References have all tasks, which a stopped run has not.
@@ -259,7 +266,7 @@ def current_report(
     if found is None:
         found = _report(choice, sequence, run, references)
     if diagnosed and found.diagnosis is None:
-        found = replace(found, diagnosis=assessing.assessment(choice))
+        found = replace(found, diagnosis=assessment(choice))
     if known and not found.curve and (curve := runs_by_n(kept=not labels)):
         found = replace(found, curve=tuple(curve))
     if not state.is_large(choice.dataset):  # of those no visitor holds one
@@ -301,10 +308,6 @@ def runs_by_n(*, kept: bool) -> list[RunResult]:
     return runs if len(runs) > 1 else []
 
 
-def _again() -> None:
-    state.visit().stopped = None
-
-
 def _stopped_result(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:
     """Return what a run had reached when it was stopped: its first repetitions, or its first tasks."""
     visit = state.visit()
@@ -315,30 +318,15 @@ def _stopped_result(key: state.RunKey, sequence: imrc.TaskSequence, settings: Ru
     elif visit.partial is not None and visit.partial[0] == key and visit.partial[2]:
         _, job, steps = visit.partial
         found, reached = RunResult.from_steps(job, sequence, steps), f"{len(steps)} of {len(sequence)} tasks"
-    row = st.container(horizontal=True, vertical_alignment="center")
     told = f"Stopped after {reached}. All results here refer to these."
-    row.warning(told if found else "Stopped before the first task was learnt.", icon=":material/stop:")
-    row.button(
-        "Go on",
-        icon=":material/play_arrow:",
-        key=f"again-{key[1][0]}",
-        on_click=_again,
-        help="Runs the rest of this experiment.",
-    )
+    stopped(str(key[1][0]), told if found else "Stopped before the first task was learnt.")
     return found.part(settings) if found else None
-
-
-def _stop(key: state.RunKey) -> None:
-    state.visit().stopped = key
 
 
 def _compute(
     key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettings, until: int, *, beside: bool
 ) -> RunResult:
-    """Run the repetitions up to `until` that this visitor has not run, with progress in the line of the page.
-
-    `beside`: in the same pass with the references of a decision, if they are not kept; both are kept at the end.
-    """
+    """Run the repetitions up to `until`, `beside` them the references of a decision, with progress."""
     ensure_compiled()
     visit, first = state.visit(), state.visit().begun.get(key)
     others = state.key_of(sequence, settings, **REFERENCE)
@@ -362,7 +350,7 @@ def _compute(
             return
         if bar is None:
             with slot.container():
-                bar = stoppable(f"stop-{settings.preset}-{settings.methods[0]}-{settings.n}-{begin}", _stop, key)
+                bar = stoppable(f"{settings.preset}-{settings.methods[0]}-{settings.n}-{begin}", key)
         left = f", about {elapsed / number * (total - number):.0f} s left" if number else ""
         bar.progress(number / total, text=f"Task {max(number, 1)} of {total}{left}")
 
@@ -394,8 +382,9 @@ def _compute(
 
 def guaranteed_result() -> RunResult | None:
     """Return the run whose risks are guarantees: the visitor's own for 0-1 loss, otherwise the 0-1 rule beside it."""
-    if state.visit().choice.settings.learner.loss == "0-1":
-        return current_result()
+    choice = state.visit().choice
+    if choice.settings.learner.loss == "0-1":
+        return result_of(choice)
     # Bounds are stated with what the diagnosis measures, in its representation.
-    features = state.visit().choice.settings.features.diagnosed
-    return current_result(preset="recommended", overrides=(("loss", "0-1"),), features=features)
+    features = choice.settings.features.diagnosed
+    return result_of(choice, preset="recommended", overrides=(("loss", "0-1"),), features=features)

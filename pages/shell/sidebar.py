@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -10,17 +10,13 @@ import streamlit as st
 import imrc
 from imrc import datasets
 from imrc.core.settings import SETTINGS
-from imrc.features import FEATURE_DESCRIPTIONS, FEATURE_TITLES, WITH_FREQUENCIES
-from imrc.sweeps import default_store_path
-from imrc.sweeps.store import StoredRun
+from imrc.features import FEATURE_DESCRIPTIONS, WITH_FREQUENCIES
 from imrc.wording import duration
 from pages.shell import frame, guard, running, state
 from pages.shell.choice import OWN, PRESET_TITLES, Choice, plain
 
 _HALF_PX = 122
 """Two numbers side by side, also on a phone."""
-_LISTED = 1000
-"""Runs in the list, newest first; more than that nobody scrolls through."""
 _GROUPS = {"built in": "Built in", "synthetic": "Synthetic", "from the paper": "Paper", "other real data": "Real"}
 _STEPS = {"frequencies": 10, "sigma2": 1.0}
 
@@ -73,13 +69,13 @@ def _dataset(visit: state.Visit) -> None:
         index=_index("dataset", names),
         key="dataset",
         format_func=title,
-        on_change=state.dataset_changed,
+        on_change=visit.fit_widgets,
         help="Built-in sequences need no network. Synthetic ones have a known truth. Datasets of the paper and other "
         "real data are files on this computer. Download datasets marked ⤓ first.",
     )
 
 
-def _facts(name: str, visit: state.Visit, *, here: bool) -> None:
+def _facts(name: str, visit: state.Visit) -> None:
     """Draw what the dataset selected is: of a published one without loading it."""
     if name in datasets.catalogue():
         one = datasets.facts(name)
@@ -106,18 +102,6 @@ def _facts(name: str, visit: state.Visit, *, here: bool) -> None:
         label, type="tertiary", help="What it contains, how it is cut into tasks, and where it comes from."
     ):
         st.markdown(told)
-    most = _most_tasks(name)
-    if here and name in datasets.catalogue() and datasets.facts(name).opens_with < most > st.session_state["k"]:
-        st.button(
-            f"All {most:,} tasks",
-            key="all_tasks",
-            type="tertiary",
-            icon=":material/unfold_more:",
-            on_click=st.session_state.update,
-            kwargs={"k": most},
-            help="The dataset opens with its first tasks, because all of them take longer. *Tasks k* accepts any "
-            "number in between.",
-        )
 
 
 def _download(name: str) -> None:
@@ -186,7 +170,6 @@ def _more() -> None:
     _setting("seed")
     if st.session_state["preset"] == "recommended":
         _setting("loss")
-    _picker()
 
 
 def _run(visit: state.Visit) -> None:
@@ -208,20 +191,16 @@ def _run(visit: state.Visit) -> None:
         )
 
 
-def _most_tasks(name: str) -> int:
-    return datasets.entry(datasets.DEFAULT if name == OWN else name).max_tasks
-
-
 def _settings(visit: state.Visit) -> None:
     _dataset(visit)
     name = st.session_state["dataset"]
-    here = name in visit.known_datasets()
-    _facts(name, visit, here=here)
-    if not here:
+    _facts(name, visit)
+    if name not in visit.known_datasets():
         _offer(name)
+    own = visit.own_sequence if name == OWN else None
     with st.container(horizontal=True):
         _setting("n")
-        _setting("k", len(visit.own_sequence) if name == OWN and visit.own_sequence else _most_tasks(name))
+        _setting("k", datasets.entry(name).max_tasks if own is None else len(own))
         _setting("b")
         _setting("W")
     _preset()
@@ -241,57 +220,3 @@ def show(settings: bool) -> None:
         else:
             state.keep_widgets()
         st.caption(f"{guard.LINK} · Version {imrc.__version__}")
-
-
-def _choice(run: StoredRun) -> Choice:
-    return Choice(run.dataset, run.tasks, run.settings)
-
-
-def _title(run: StoredRun) -> str:
-    settings, many = run.settings, run.settings.repetitions
-    return (
-        f"{state.title_of(run.dataset)}: {_choice(run).in_words()} · {FEATURE_TITLES[settings.features.kind]} · seed "
-        f"{settings.seed}, {many} repetition{'s' * (many > 1)}"
-    )
-
-
-def _chosen(runs: Mapping[str, StoredRun]) -> None:
-    run = runs.get(st.session_state.get("stored_run") or "")
-    st.session_state["stored_run"] = None
-    if run is None:
-        return
-    state.use_values(_choice(run).values())
-    visit = state.visit()
-    if visit.sequence().fingerprint != run.fingerprint:
-        visit.notes.append(
-            "The data on this computer differ from those of the stored result, so it was computed again."
-        )
-
-
-def _picker() -> None:
-    """Let a visitor choose a run of the results store, where there is one; its result shows at once."""
-    try:
-        with running.opened_store() as store:
-            if store is None:
-                return
-            found = store.runs()
-    except running.BROKEN as error:
-        st.warning(f"Stored results cannot be listed. {plain(str(error))}", icon=":material/database_off:")
-        return
-    known = state.visit().known_datasets()
-    runs: dict[str, StoredRun] = {}
-    for run in found:
-        if run.dataset in known and set(dict(run.settings.overrides)) <= {"loss"} and len(runs) < _LISTED:
-            runs.setdefault(_title(run), run)
-    if runs:
-        st.selectbox(
-            "Stored results",
-            list(runs),
-            index=None,
-            placeholder=f"Choose one of {len(runs):,} runs kept by imrc sweep",
-            key="stored_run",
-            on_change=_chosen,
-            args=(runs,),
-            help=f"Runs in {default_store_path()}, newest first. Choose one to set the dataset and all settings and to "
-            "see its result at once. Only results of this version of the code are listed.",
-        )

@@ -92,11 +92,7 @@ def sequence_for(choice: Choice) -> imrc.TaskSequence:
 
 
 def named(result: T, sequence: imrc.TaskSequence) -> T:
-    """Return a kept result under the name of this visitor's sequence.
-
-    Results are kept by what their numbers depend on, which the name is not: it may be that of another visitor's file
-    with the same content.
-    """
+    """Return a kept result under this visitor's name of the sequence: others may have the same content."""
     return result if result.name == sequence.name else replace(result, name=sequence.name)
 
 
@@ -148,7 +144,7 @@ class Visit:
     own_cut: tuple[Hashable, Cut | DataError] | None = None
     # What was chosen about its columns, by the keys of the widgets, which forget it when another page is opened.
     own_choices: dict[str, Any] = field(default_factory=dict)
-    stopped: RunKey | None = None
+    stopped: Hashable = None  # the key of what was ended by Stop
     # How far the run in progress, or stopped, has come, and its settings.
     partial: tuple[RunKey, RunSettings, list[StepResult]] | None = None
     report: tuple[Hashable, Report] | None = None  # of the run shown, with what it depends on
@@ -215,20 +211,22 @@ class Visit:
             st.session_state["dataset"] = wanted
             self.fit_widgets()
 
-    def run(self, values: Mapping[str, object]) -> None:
-        """Make these values the choice; if their data cannot be read, say why and keep the present one."""
+    def run(self, takes: Callable[[Choice, imrc.TaskSequence], float] = lambda *_: 0.0) -> None:
+        """Make what the widgets ask for the choice; if its data cannot be read, say why and keep the present one.
+
+        `takes`: the seconds of a run that waits for *Run* instead, else 0.
+        """
         self.slow = None
-        if values["dataset"] not in self.known_datasets():
+        if st.session_state["dataset"] not in self.known_datasets():
             return
         try:
-            choice, asked, notes = self.fitted(values)
+            choice, asked, notes = self.fitted(wanted_values())
         except DataError as error:
             self.failure = plain(str(error))
             return
-        self.take(choice, asked, notes)
-
-    def take(self, choice: Choice, asked: Choice, notes: Mapping[str, str]) -> None:
-        """Make what `fitted` gave the choice, and let the link say so."""
+        if seconds := takes(choice, self.sequence_for(choice)):
+            self.slow = widget_values(), seconds
+            return
         self._become(choice, asked, list(notes.values()))
         self.link_to_present()
 
@@ -351,7 +349,7 @@ def keep_widgets(names: Iterable[str] = CHOICE_NAMES) -> None:
 def run_pressed() -> None:
     """Make what the widgets hold the choice; a phone closes the sidebar, which covers the result there."""
     mine = visit()
-    mine.run(wanted_values())
+    mine.run()
     mine.sidebar = (mine.sidebar[0] + 1, False)
 
 
@@ -359,11 +357,6 @@ def settings_pressed() -> None:
     """Open the sidebar of a phone."""
     mine = visit()
     mine.sidebar = (mine.sidebar[0] + 1, True)
-
-
-def dataset_changed() -> None:
-    """Let the widgets follow the dataset selected."""
-    visit().fit_widgets()
 
 
 def ask_for_file() -> bool:
@@ -374,10 +367,7 @@ def ask_for_file() -> bool:
 
 
 def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any], n: int) -> None:
-    """Make a visitor's own sequence the dataset of all pages, for this visitor only, and show its results.
-
-    `file` and `options` tell its name and how it was cut, for the code that repeats a run.
-    """
+    """Make a visitor's own sequence, cut from a file by options, the dataset of all pages for this visitor only."""
     mine = visit()
     mine.own_sequence, mine.own_source, mine.own_head = sequence, (file, options), None
     waiting, mine.own_wanted = mine.own_wanted, {}

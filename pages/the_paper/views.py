@@ -110,14 +110,9 @@ def _errors(row: _Row) -> None:
     """Draw the tables of errors; on a phone one method at a time."""
     kinds = {"released": "As the authors' script", "average": "All steps and tasks"}
     if frame.narrow():
-        chosen = row.selectbox(
-            "Method",
-            cells.METHODS,
-            format_func=title_of_method,
-            key="paper_method",
-            bind="query-params",
-            help="IMRC with the paper's and the recommended choices, and the paper's seven methods.",
-        )
+        told = "IMRC with the paper's and the recommended choices, and the paper's seven methods."
+        titles = {name: title_of_method(name) for name in cells.METHODS}
+        chosen = controls.menu("Method", titles, "paper_method", told, place=row)
     else:
         n = _size(_SIZES, "paper_n", row)
     error = controls.switch(
@@ -223,7 +218,6 @@ def _characteristics(_row: _Row) -> None:
 
 def _algorithm(_row: _Row) -> None:
     """Show the flow diagram, Algorithm 1 and the table of notation, with the functions that do each part."""
-    names = list(dict.fromkeys(name for line in method.ALGORITHM for name in line.functions))
     left, right = st.columns(2, gap="medium")
     with left:
         charts.show(flow_diagram, name="paper-flow", alt=f"Flow diagram. {flow_in_words()}")
@@ -232,14 +226,9 @@ def _algorithm(_row: _Row) -> None:
             "from *k* − 1 down to *k* − *b*."
         )
     with right:
-        chosen = st.selectbox(
-            "Function",
-            names,
-            format_func=lambda name: f"{method.lines_of(name)}, {name}",
-            key="paper_function",
-            bind="query-params",
-            help="This is the source of the function that runs.",
-        )
+        titles = {name: f"{method.lines_of(name)}, {name}" for line in method.ALGORITHM for name in line.functions}
+        told = "This is the source of the function that runs."
+        chosen = controls.menu("Function", titles, "paper_function", told)
         st.code(method.source(chosen), language="python", height=520)
     st.markdown("### Algorithm 1: IMRC at step k")
     rows = ["| | line | equation | function |", "| --: | --- | --- | --- |"]
@@ -254,16 +243,9 @@ def _algorithm(_row: _Row) -> None:
 
 
 def _run(row: _Row) -> str:
-    name: str = row.selectbox(
-        "Run",
-        shipped.run_names(),
-        format_func=lambda name: shipped.index()[name]["what"],
-        key="paper_run",
-        bind="query-params",
-        help="The sequence that was learnt, and its settings.",
-        width=420,
-    )
-    return name
+    titles = {name: shipped.index()[name]["what"] for name in shipped.run_names()}
+    told = "The sequence that was learnt, and its settings."
+    return str(controls.menu("Run", titles, "paper_run", told, place=row, width=420))
 
 
 def _curves(row: _Row) -> None:
@@ -349,16 +331,9 @@ FIGURES = {
 
 def _figures(row: _Row) -> None:
     """Draw one of the paper's figures."""
-    figure = row.selectbox(
-        "Figure",
-        list(FIGURES),
-        format_func=lambda name: FIGURES[name][0],
-        key="paper_figure",
-        bind="query-params",
-        help="*Result*, *Why it helps* and *Is it evolving?* draw them for your data.",
-        width=260,
-    )
-    FIGURES[figure][1](row)
+    titles = {name: title for name, (title, _) in FIGURES.items()}
+    told = "*Result*, *Why it helps* and *Is it evolving?* draw them for your data."
+    FIGURES[controls.menu("Figure", titles, "paper_figure", told, place=row, width=260)][1](row)
 
 
 PARTS = {

@@ -6,27 +6,30 @@ import math
 
 import streamlit as st
 
-from imrc.features import FEATURE_TITLES
+from imrc.features import FEATURE_TITLES, FeatureSpec
 from imrc.plots import ess
 from imrc.report import Report, guarantees
 from imrc.report.worth import next_task_sentence
 from imrc.wording import LOSSES
-from pages.shell import assessing, charts, controls
+from pages.shell import charts, controls, state
 from pages.shell.choice import PRESET_TITLES, Choice, loss_in_words
+from pages.shell.keeping import Store
 from pages.shell.running import guaranteed_result
 
 _LARGEST_KAPPA = 1e9
+_plug_ins = Store[tuple[str, FeatureSpec, int], guarantees.PlugIn]("plug ins")
 _REGIMES = r"""
 **Theorems 2 and 4** for the effective sample size (ESS) of task j of k with forward (⇀), and forward and backward
 learning (⇌); d² is the largest expected quadratic change between neighbours, σ² the variance of a sample.
 
-$$n_j^{\rightharpoonup} \ge n\Big(1+\tfrac{(1+\alpha)^{2j-1}-1-\alpha}{\alpha(1+\alpha)^{2j-1}+\alpha}\Big)$$
-
-$$n_j^{\rightleftharpoons k} \ge n_j^{\rightharpoonup} + n\,
-\tfrac{(1+\alpha)^{2(k-j)+1}-1-\alpha}{\alpha(1+\alpha)^{2(k-j)+1}+\alpha}$$
-
-$$\alpha = \tfrac{2}{\sqrt{1+4\,\sigma^2/(n d^2)}-1}$$
-
+$$
+\begin{gathered}
+n_j^{\rightharpoonup} \ge n\Big(1+\tfrac{(1+\alpha)^{2j-1}-1-\alpha}{\alpha(1+\alpha)^{2j-1}+\alpha}\Big) \\[6pt]
+n_j^{\rightleftharpoons k} \ge n_j^{\rightharpoonup} + n\,
+\tfrac{(1+\alpha)^{2(k-j)+1}-1-\alpha}{\alpha(1+\alpha)^{2(k-j)+1}+\alpha} \\[6pt]
+\alpha = \tfrac{2}{\sqrt{1+4\,\sigma^2/(n d^2)}-1}
+\end{gathered}
+$$
 The curves are the exact closed forms of Theorems 2 and 4; the three names are labels of regimes, which meet
 at n d²/σ² = 1/j² (for the largest j shown) and n d²/σ² = 1.
 
@@ -49,19 +52,26 @@ _RECURSIONS = r"""
 **Theorems 1 and 3**: own samples (grey), those of tasks before (orange) and of tasks after (green), the last by the
 same recursion from the newest task backwards (↽).
 
-$$n_j^{\rightharpoonup} = n_j + n_{j-1}^{\rightharpoonup}\,
-\tfrac{\|\sigma_j^2\|_\infty}{\|\sigma_j^2\|_\infty + n_{j-1}^{\rightharpoonup}\|d_j^2\|_\infty}$$
-
-$$n_j^{\rightleftharpoons k} = n_j^{\rightharpoonup} + n_{j+1}^{\leftharpoondown k}\,
-\tfrac{\|\sigma_j^2\|_\infty}{\|\sigma_j^2\|_\infty + n_{j+1}^{\leftharpoondown k}\|d_{j+1}^2\|_\infty}$$
+$$
+\begin{gathered}
+n_j^{\rightharpoonup} = n_j + n_{j-1}^{\rightharpoonup}\,
+\tfrac{\|\sigma_j^2\|_\infty}{\|\sigma_j^2\|_\infty + n_{j-1}^{\rightharpoonup}\|d_j^2\|_\infty} \\[6pt]
+n_j^{\rightleftharpoons k} = n_j^{\rightharpoonup} + n_{j+1}^{\leftharpoondown k}\,
+\tfrac{\|\sigma_j^2\|_\infty}{\|\sigma_j^2\|_\infty + n_{j+1}^{\leftharpoondown k}\|d_{j+1}^2\|_\infty}
+\end{gathered}
+$$
 """
 _BOUND = r"""
 **Theorems 1 and 3**, with probability 1 − δ, for n, n⇀ or n⇌ effective samples, M the bound of the features, m their
 number, κ at most max(M / min σ, 2M / min d) (remark after Theorem 1). Risk and rule for exactly known mean vectors are
 replaced by those for the averages over all samples of the task.
 
-$$R(\mathcal{U}_j) \le R_j^\infty + \tfrac{c}{\sqrt{n_j^{\text{eff}}}}\,\|\mu_j^\infty\|_1, \qquad
-c = M(\kappa+1)\sqrt{2\log(2m/\delta)}$$
+$$
+\begin{gathered}
+R(\mathcal{U}_j) \le R_j^\infty + \tfrac{c}{\sqrt{n_j^{\text{eff}}}}\,\|\mu_j^\infty\|_1 \\[6pt]
+c = M(\kappa+1)\sqrt{2\log(2m/\delta)}
+\end{gathered}
+$$
 """
 
 
@@ -89,23 +99,27 @@ def _guarantee(choice: Choice, report: Report) -> None:
         return
     if run.settings.scenario != "multi_task":
         run = run.seen_as("continual")  # bounds are of what was learnt, not of what is averaged
-    stand_in = assessing.stand_ins(choice, run.settings.features)
+    sequence, spec, seed = state.visit().sequence_for(choice), run.settings.features, choice.settings.seed
+    with st.spinner("Solving the tasks with all samples …"):
+        stand_in = _plug_ins.get_or_make(
+            (sequence.fingerprint, spec, seed), lambda: guarantees.plug_in(sequence, spec, seed=seed)
+        )
     limit = guarantees.admissible_kappa(stand_in, diagnosis)
     allowed = limit.value if math.isfinite(limit.value) else limit.from_features
     suggested = min(float(math.ceil(max(allowed, 1.0))), _LARGEST_KAPPA)
     controls.start_anew((run.fingerprint, diagnosis.representation), ess_kappa=suggested)
     left, right = st.columns(2)
-    kappa = left.number_input(
+    kappa = controls.number(
         "κ (sub-Gaussian ratio)",
         1.0,
         _LARGEST_KAPPA,
         suggested,
-        key="ess_kappa",
-        bind="query-params",
-        format="%g",
-        help="Sub-Gaussian parameters of features and changes, divided by the standard deviations used. The most "
+        "ess_kappa",
+        "Sub-Gaussian parameters of features and changes, divided by the standard deviations used. The most "
         "favourable value is 1, for normal features and changes whose standard deviations are known exactly. The "
         "default is the value that the paper allows for any bounded features.",
+        place=left,
+        format="%g",
     )
     delta = right.select_slider(
         "δ (1 − confidence)",

@@ -53,17 +53,9 @@ def more(report: Report) -> None:
         return
     controls.start_anew((report.run.fingerprint, report.n), plan_ess=4.0 * report.n)
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    wish = row.number_input(
-        "Effective samples wanted",
-        1.0,
-        1e6,
-        4.0 * report.n,
-        key="plan_ess",
-        bind="query-params",
-        format="%g",
-        help="How many samples a task alone would need for the same result.",
-        width=240,
-    )
+    told = "How many samples a task alone would need for the same result."
+    usual, more = 4.0 * report.n, {"format": "%g", "width": 240, "place": row}
+    wish = controls.number("Effective samples wanted", 1.0, 1e6, usual, "plan_ess", told, **more)
     of = controls.switch(
         "Of",
         PLACES,

@@ -92,10 +92,7 @@ def _read(content: bytes, name: str, **reading: Any) -> Table:  # noqa: ANN401 -
 
 
 def readings(table: Table) -> tuple[Table, dict[str, Any]]:
-    """Draw a control for each thing in the file that can be read in two ways.
-
-    Returned are the table as it is chosen to be read, and the options of `open_table` that differ from the usual.
-    """
+    """Draw a control for each thing in the file that can be read in two ways; return the table and options chosen."""
     visit = state.visit()
     content, chosen = visit.own_choices.get("content"), dict(visit.own_choices.get("reading", {}))
     if content is None or visit.own_table is None:

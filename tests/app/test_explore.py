@@ -192,7 +192,6 @@ def test_weights_of_tasks_are_shown_on_demand_as_the_library_says(app, dataset, 
     ("asked", "title"),
     [
         ({}, "How large should blocks be?"),
-        ({"what_if_labels": "n in every block"}, "How large should blocks be?"),
         ({"what_if": "Another order"}, "Does the gain depend on the order of the tasks?"),
         ({"what_if": "A task less", "what_if_task": "2"}, "Which tasks need task 2?"),
     ],

@@ -12,7 +12,8 @@ from imrc.evaluation import RunResult, RunSettings, iter_run
 from imrc.evaluation.columns import LagTable
 from imrc.features import FeatureSpec
 from imrc.plots.result import run_curves
-from pages.shell import assessing, running, state
+from pages.evolving.views import feature_names
+from pages.shell import running, state
 from pages.shell.charts import key_of
 from pages.shell.choice import Choice
 from pages.your_data import own_file
@@ -67,9 +68,7 @@ def test_everything_a_result_holds_is_part_of_what_its_charts_are_kept_by(name, 
         other = replace(value, seed=5)
     else:
         other = replace(value, values=value.values + 1e-12)
-    keys = {
-        key_of(run_curves, (kept,), {}, narrow=False, dark=False) for kept in (result, replace(result, **{name: other}))
-    }
+    keys = {key_of(run_curves, (kept,), {}, False, False) for kept in (result, replace(result, **{name: other}))}
     assert len(keys) == 2
 
 
@@ -85,8 +84,8 @@ def test_the_same_content_under_another_name_keeps_that_name(sequence, result):
     assert mine.fingerprint == sequence.fingerprint
     assert state.named(result, sequence) is result
     assert state.named(result, mine).name == "mine"
-    first = assessing._assess(sequence, SPEC, 0)
-    assert (first.name, assessing._assess(mine, SPEC, 0).name) == ("identical", "mine")
+    first = running.diagnosed(sequence, SPEC, 0)
+    assert (first.name, running.diagnosed(mine, SPEC, 0).name) == ("identical", "mine")
     assert running.store.put(state.key_of(sequence, result.settings), result) is result
     settings = replace(result.settings, methods=("majority",))
     running.store.put(state.key_of(sequence, settings), replace(result, settings=settings))
@@ -97,6 +96,6 @@ def test_a_component_has_the_name_of_its_column_or_word():
     sequence = imrc.datasets.read_table(datasets.sample_csv(240), label="state", task="date", period="week")
     st.session_state["visit"].own_sequence = sequence
     for kind, count in (("identity", 7), ("standardised", 7), ("automatic", 0)):
-        names = assessing.feature_names(Choice("your_file", 4, settings=RunSettings(features=FeatureSpec(kind))))
+        names = feature_names(Choice("your_file", 4, settings=RunSettings(features=FeatureSpec(kind))))
         assert len(names) == count
         assert not count or names[3:] == ("flow", "pump = A", "pump = B", "pump = C")

@@ -3,7 +3,7 @@
 import pytest
 
 from imrc.solvers import cores
-from pages.shell import assessing, keeping, running
+from pages.shell import keeping, running
 from tests.app.conftest import texts
 
 LARGEST = {
@@ -25,7 +25,7 @@ def test_a_link_to_a_run_that_is_far_too_large_runs_nothing(app, monkeypatch):
 
 def test_a_diagnosis_that_is_far_too_large_is_not_begun(app, monkeypatch):
     monkeypatch.setenv(keeping.LIMIT, "0.0028,2")
-    monkeypatch.setattr(assessing, "assess", lambda *_, **__: pytest.fail("a diagnosis was begun"))
+    monkeypatch.setattr(running, "assess", lambda *_, **__: pytest.fail("a diagnosis was begun"))
     test = app(**SMALL).switch_page("pages/evolving/page.py").run()
     assert not test.exception
     assert "This diagnosis is too large for this server" in texts(test)
