@@ -70,7 +70,7 @@ def _listened(address: str, port: int) -> ipaddress.IPv4Address | ipaddress.IPv6
 def run(options: argparse.Namespace) -> int:
     """Become the server of the explorer."""
     if options.limit is not None:
-        from imrc.evaluation.limits import RunLimits  # loads much that the app loads again
+        from imrc.evaluation.settings import RunLimits  # loads much that the app loads again
 
         RunLimits.parse(options.limit)
         os.environ["IMRC_LIMIT"] = options.limit

@@ -12,9 +12,8 @@ from imrc.core.presets import own_features
 from imrc.core.settings import OVERRIDES, SETTINGS
 from imrc.evaluation.effective import effective_samples, samples_text
 from imrc.evaluation.measures import definitions
-from imrc.evaluation.references import split_references, with_references
 from imrc.evaluation.results import RunResult
-from imrc.evaluation.run import run_all
+from imrc.evaluation.run import run_all, split_references, with_references
 from imrc.evaluation.scenarios import HEADLINES, REFERENCES, SCENARIOS
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Headline

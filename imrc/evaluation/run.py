@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import fields, replace
 from typing import Any
@@ -24,7 +24,7 @@ from imrc.evaluation.columns import TABLES, Columns, StepResult, over_repetition
 from imrc.evaluation.measures import counted
 from imrc.evaluation.methods import KEPT_LIMIT, ComparedMethods, warm_up_methods
 from imrc.evaluation.results import RunResult
-from imrc.evaluation.scenarios import ScenarioName
+from imrc.evaluation.scenarios import REFERENCES, ScenarioName
 from imrc.evaluation.settings import Method, RunSettings
 from imrc.evaluation.splits import TaskDraw, draw_task, rare_class, repetition_seeds, task_seed
 from imrc.features import FeatureSpec, Identity, Representation, repetition_draw
@@ -402,3 +402,24 @@ def evaluate(
         **overrides,
     )
     return run_all(checked_tasks("imrc.evaluate", sequence), settings)
+
+
+REFERENCE: Mapping[str, Any] = {
+    "methods": REFERENCES, "preset": "paper", "W": None, "b": 0, "overrides": (), "scenario": "continual",
+}  # fmt: skip
+"""What the run of the references changes in the settings of a run; everything else they share, the draws too."""
+
+
+def run_references(sequence: TaskSequence, settings: RunSettings) -> RunResult:
+    """Run the references of a decision on the same draws as a run with these settings."""
+    return run_all(sequence, replace(settings, **REFERENCE))
+
+
+def with_references(settings: RunSettings) -> RunSettings:
+    """Return what runs the references beside the methods of these settings, in one pass: see `split_references`."""
+    return replace(settings, methods=(*settings.methods, *REFERENCES))
+
+
+def split_references(result: RunResult, settings: RunSettings) -> tuple[RunResult, RunResult]:
+    """Return the run of these settings and that of its references from the result of both in one pass."""
+    return result.part(settings), result.part(replace(settings, **REFERENCE))

@@ -11,8 +11,7 @@ from imrc._checks import InputTypeError
 from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult, RunSettings, join_repetitions, largest_n
 from imrc.evaluation.comparison import sample_sizes
-from imrc.evaluation.references import split_references, with_references
-from imrc.evaluation.run import run_all
+from imrc.evaluation.run import run_all, split_references, with_references
 from imrc.report._report import Report, diagnose
 from imrc.tasks import TaskSequence, checked_tasks
 

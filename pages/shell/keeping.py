@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 import streamlit as st
 from cachetools import Cache, LRUCache, cached
 
-from imrc.evaluation.limits import RunLimits
+from imrc.evaluation.settings import RunLimits
 from imrc.solvers import cores
 from imrc.wording import duration
 

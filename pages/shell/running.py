@@ -17,8 +17,8 @@ from imrc.baselines import PUBLISHED
 from imrc.diagnostics import Assessment, assess
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run, join_repetitions, largest_n
 from imrc.evaluation.comparison import sample_sizes
-from imrc.evaluation.limits import diagnosis_cells, run_cells
-from imrc.evaluation.references import REFERENCE, split_references, with_references
+from imrc.evaluation.run import REFERENCE, split_references, with_references
+from imrc.evaluation.settings import diagnosis_cells, run_cells
 from imrc.features import FEATURE_TITLES, FeatureSpec
 from imrc.report import Report
 from imrc.report._check import FIRST_LOOK

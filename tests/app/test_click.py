@@ -46,13 +46,13 @@ def test_a_change_builds_few_settings_looks_for_few_files_and_passes_few_files(a
     monkeypatch.setattr(Path, "is_file", lambda path: (path.suffix != ".py" and looked.append(path)) or is_file(path))
     monkeypatch.setattr(state, "_LOOKED_S", 600.0)
     state.looked().clear()
-    test.number_input(key="b").set_value(1)
+    test.number_input(key="n").set_value(7)  # with its run: smaller b and k are in the one before
     calls = counted(test.run)
-    assert test.session_state["visit"].choice.settings.b == 1
+    assert test.session_state["visit"].choice.settings.n == 7
     assert calls["runs"] <= 3
     assert calls["learners"] <= 3
     assert len(looked) <= 50  # at most once for every file of every dataset, and not again with the next click
-    assert len([name for name in calls if name.endswith(".py")]) <= 64
+    assert len([name for name in calls if name.endswith(".py")]) <= 54
     looked.clear()
     assert not test.run().exception
     assert len(looked) <= 3

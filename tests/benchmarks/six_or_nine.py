@@ -19,7 +19,7 @@ from scipy.stats import t
 
 import imrc
 from imrc.datasets.digits import _digits
-from imrc.evaluation.references import run_references
+from imrc.evaluation.run import run_references
 from imrc.evaluation.significance import mean_and_stderr, mean_interval, paired_differences
 from imrc.evaluation.splits import held_out
 from imrc.paper.shipped import results_folder

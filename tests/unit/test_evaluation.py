@@ -19,8 +19,7 @@ from imrc.evaluation import (
     run_references,
 )
 from imrc.evaluation.columns import arrays_of
-from imrc.evaluation.references import split_references, with_references
-from imrc.evaluation.run import MappedRows, run_all
+from imrc.evaluation.run import MappedRows, run_all, split_references, with_references
 from imrc.evaluation.splits import held_out, repetition_seeds, task_seed
 from imrc.features import FeatureSpec
 

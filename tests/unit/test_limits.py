@@ -10,7 +10,7 @@ import pytest
 
 import imrc
 from imrc.evaluation import RunSettings
-from imrc.evaluation.limits import RunLimits, diagnosis_cells, run_cells
+from imrc.evaluation.settings import RunLimits, diagnosis_cells, run_cells
 from imrc.features import FeatureSpec
 
 MEASURE = """
