@@ -77,7 +77,7 @@ class Baseline(ABC):
     origin : {"published", "simple"}
         A method from the literature, or a simple baseline.
     needs_task_id : bool
-        True: the method must be told to which task a sample to be labelled belongs.
+        True: the method must be told which task a sample belongs to.
     keeps_old_rules, fixed_old_rules : bool
         Whether `predict(X, task=j)` uses a rule kept for task j, and whether that rule never changes afterwards.
     headline : {"average", "newest"}

@@ -66,7 +66,7 @@ def model_as_python(
     sequence = imrc.datasets.load("identical", tasks=5, seed=0)
     report = imrc.check(sequence, n=4, b=3, W="all", preset="recommended", repetitions=10, seed=0)
     print(report)
-    model = report.fit("pooled")  # from all rows; without a name by the strategy advised
+    model = report.fit("pooled")  # from all rows; by default, with the advised strategy
     model.save("model.imrc")  # imrc.load("model.imrc") brings it back
     print(model.predict(sequence[-1].X[:10]), "predicted")
     """
@@ -76,7 +76,7 @@ def model_as_python(
         f"report = imrc.check(sequence, {arguments})\n"
         "print(report)\n"
         f'model = report.fit("{"alone" if strategy == "single" else strategy}")  '
-        "# from all rows; without a name by the strategy advised\n"
+        "# from all rows; by default, with the advised strategy\n"
         'model.save("model.imrc")  # imrc.load("model.imrc") brings it back\n'
         'print(model.predict(sequence[-1].X[:10]), "predicted")'
     )

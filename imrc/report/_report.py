@@ -483,7 +483,7 @@ class Report:
         Raises
         ------
         InputError
-            If nothing is advised and no strategy is given, or it is none of these.
+            If nothing is advised and no strategy is given, or if the strategy is unknown.
         """
         chosen = self.advice.advised if strategy is None else "single" if strategy == "alone" else strategy
         if chosen is None:

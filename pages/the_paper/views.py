@@ -143,7 +143,7 @@ def _compared(table: pd.DataFrame, error: cells.ErrorKind) -> None:
     st.markdown(f"{cells.backward_sentence(error)} {UNTUNED}")
     alt = "Our errors against the printed ones, one point per dataset and method, with the line of equality."
     charts.show(ours_against_printed, table, name="paper-scatter", alt=alt)
-    st.markdown(f"**Where ours differ, and why that may be**\n\n{_DIFFER}")
+    st.markdown(f"**Where our values differ, and possible reasons**\n\n{_DIFFER}")
     _table(
         f"**Choices of the authors' later code.** {readings.follow_up_sentence(error)}",
         readings.follow_up_table(error),
