@@ -28,7 +28,7 @@ def test_pages_without_a_run_have_no_settings_and_lose_none(app, entry):
     test = test.switch_page(entry.file).run()
     assert not test.exception
     assert not {widget.key for widget in (*test.sidebar.number_input, *test.sidebar.selectbox)} & {"n", "k", "dataset"}
-    assert "Learn a sequence of tasks" in texts(test)
+    assert "Learn tasks from few samples each" in texts(test)
     test = test.switch_page(WITH_RUNS[1].file).run()
     assert (test.number_input(key="b").value, test.number_input(key="n").value) == (1, 5)
     assert test.selectbox(key="dataset").value == "random_walk"

@@ -136,7 +136,7 @@ def test_nonsense_for_the_controls_is_ignored(app):
 def test_a_link_to_an_uploaded_file_says_so_and_keeps_the_rest(app):
     test = app(dataset=OWN, n="7", b="2", k="33", seed="5")
     assert not test.exception
-    assert "Choose yours again" in texts(test)
+    assert "Choose it again" in texts(test)
     # No other dataset is shown under its settings: they wait for the file.
     visit = test.session_state["visit"]
     settings = visit.choice.settings

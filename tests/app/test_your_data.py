@@ -181,7 +181,7 @@ def test_a_file_that_can_be_read_in_two_ways_has_a_control_and_its_choice_stays(
 def test_a_reload_asks_for_the_file_and_restores_its_settings(app, page):
     test = app(dataset="your_file", n="7", k="4", b="2", repetitions="1")
     assert not test.exception
-    assert "Choose yours again" in texts(test)
+    assert "Choose it again" in texts(test)
     assert test.session_state["visit"].choice.settings.b == 3
     test.file_uploader(key="own_upload").set_value(("shops.csv", table(60).encode(), "text/csv"))
     test.run()
