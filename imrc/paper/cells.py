@@ -169,7 +169,7 @@ def agreement(cells: pd.DataFrame) -> str:
         return "Nothing has been measured here."
     own, others = _own_and_others(both)
     parts = [
-        f"{words}: **{_agreeing(part)} of {len(part)}** (median difference {decimal(part['gap'].abs().median())})"
+        f"{words}: **{near(part)[0]} of {len(part)}** (median difference {decimal(part['gap'].abs().median())})"
         for words, part in (("IMRC with the paper's choices", own), ("the other methods", others))
         if len(part)
     ]
@@ -185,17 +185,19 @@ def _own_and_others(cells: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return cells[cells["column"] == title_of_method(_PAPER)], cells[cells["column"].isin(titles)]
 
 
-def _agreeing(cells: pd.DataFrame) -> int:
-    return int((cells["gap"].abs() <= TOLERANCE).sum())
+def near(cells: pd.DataFrame) -> tuple[int, int]:
+    """Return how many cells are near the printed value, and how many there are."""
+    both = cells["gap"].dropna().abs()
+    return int((both <= TOLERANCE).sum()), len(both)
 
 
 @cache
 def _near(error: ErrorKind) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return how many cells of all n agree with print, of how many: IMRC's, and the other methods'."""
+    """Return `near` of all n: of IMRC's cells, and of the other methods'."""
     import pandas as pd
 
-    own, others = _own_and_others(pd.concat([error_cells(n, error) for n in SIZES]).dropna(subset="gap"))
-    return (_agreeing(own), len(own)), (_agreeing(others), len(others))
+    own, others = _own_and_others(pd.concat([error_cells(n, error) for n in SIZES]))
+    return near(own), near(others)
 
 
 def headline() -> str:

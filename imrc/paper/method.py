@@ -25,55 +25,26 @@ class Line:
     functions: tuple[str, ...] = ()  # dotted names of those that do it; empty for input, output and the loop's head
 
 
+_KF, _JF, _JFB = r"k^{\rightharpoonup}", r"j^{\rightharpoonup}", r"j^{\rightleftharpoons k}"
+_BACK = r"{j+1}^{\leftharpoondown k}"
+
 ALGORITHM: tuple[Line, ...] = (
-    Line(
-        r"**Input:** $D_k$ of the new task, and $\tau_j, s_j, \tau_j^{\rightharpoonup}, s_j^{\rightharpoonup}$ for "
-        r"$k-b \le j \le k-1$"
-    ),
-    Line(
-        r"**Output:** $\mu_j$ for $k-b \le j \le k$, and "
-        r"$\tau_k, s_k, \tau_k^{\rightharpoonup}, s_k^{\rightharpoonup}$"
-    ),
-    Line(
-        r"Sample average and MSE vectors $\tau_k, s_k$ of $D_k$ *(single task)*",
-        equation="(4)",
-        functions=(_MOMENTS,),
-    ),
-    Line(
-        r"Estimate the expected quadratic change $d_k^2$",
-        equation="(7)",
-        functions=(_FORWARD_CHANGE,),
-    ),
-    Line(
-        r"Forward mean and MSE vectors $\tau_k^{\rightharpoonup}, s_k^{\rightharpoonup}$ *(forward)*",
-        equation="(6)",
-        functions=(_FORWARD,),
-    ),
-    Line(
-        r"Take $\lambda_k^{\rightharpoonup} = \sqrt{s_k^{\rightharpoonup}}$ and solve for $\mu_k$",
-        equation="(3)",
-        functions=(_STEP, _SOLVE),
-    ),
+    Line(rf"**Input:** $D_k$ of the new task, and $\tau_j, s_j, \tau_{_JF}, s_{_JF}$ for $k-b \le j \le k-1$"),
+    Line(rf"**Output:** $\mu_j$ for $k-b \le j \le k$, and $\tau_k, s_k, \tau_{_KF}, s_{_KF}$"),
+    Line(r"Sample average and MSE vectors $\tau_k, s_k$ of $D_k$ *(single task)*", 0, "(4)", (_MOMENTS,)),
+    Line(r"Estimate the expected quadratic change $d_k^2$", 0, "(7)", (_FORWARD_CHANGE,)),
+    Line(rf"Forward mean and MSE vectors $\tau_{_KF}, s_{_KF}$ *(forward)*", 0, "(6)", (_FORWARD,)),
+    Line(rf"Take $\lambda_{_KF} = \sqrt{{s_{_KF}}}$ and solve for $\mu_k$", 0, "(3)", (_STEP, _SOLVE)),
     Line(r"**for** $j = k-1, k-2, \ldots, k-b$ **do**"),
+    Line(r"Estimate the expected quadratic change $d_j^2$", 1, "(7)", (_BACKWARD_CHANGE,)),
     Line(
-        r"Estimate the expected quadratic change $d_j^2$",
-        depth=1,
-        equation="(7)",
-        functions=(_BACKWARD_CHANGE,),
+        rf"Backward mean and MSE vectors $\tau_{_BACK}, s_{_BACK}$ *(backward)*, "
+        rf"then $\tau_{_JFB}, s_{_JFB}$ *(forward and backward)*",
+        1,
+        "(6) in retrodiction, (10)",
+        (_REVISE,),
     ),
-    Line(
-        r"Backward mean and MSE vectors $\tau_{j+1}^{\leftharpoondown k}, s_{j+1}^{\leftharpoondown k}$ *(backward)*, "
-        r"then $\tau_j^{\rightleftharpoons k}, s_j^{\rightleftharpoons k}$ *(forward and backward)*",
-        depth=1,
-        equation="(6) in retrodiction, (10)",
-        functions=(_REVISE,),
-    ),
-    Line(
-        r"Take $\lambda_j^{\rightleftharpoons k} = \sqrt{s_j^{\rightleftharpoons k}}$ and solve for $\mu_j$",
-        depth=1,
-        equation="(3)",
-        functions=(_STEP, _SOLVE),
-    ),
+    Line(rf"Take $\lambda_{_JFB} = \sqrt{{s_{_JFB}}}$ and solve for $\mu_j$", 1, "(3)", (_STEP, _SOLVE)),
 )
 """Algorithm 1, two lines of its loop as one: `revise` does both in one pass."""
 
@@ -90,51 +61,25 @@ class Box:
     rule: str = ""  # whose colour it has
 
 
-_F, _FB = "⇀", "⇌<i>k</i>"
+_F, _FB = "<sup>⇀</sup>", "<sup>⇌<i>k</i></sup>"
+_NEW, _OLD = "τ<sub>k</sub>{0}, s<sub>k</sub>{0}", "τ<sub>j</sub>{0}, s<sub>j</sub>{0}"
+_ROOT = "<i>λ<sub>{0}</sub>{1} = √s<sub>{0}</sub>{1}</i>"
+_BOTH = "forward_backward"
 
 FLOW: dict[str, Box] = {
-    "kept": Box(
-        f"<i>τ<sub>j</sub>, s<sub>j</sub>, τ<sub>j</sub><sup>{_F}</sup>, s<sub>j</sub><sup>{_F}</sup></i>", 0, 0
-    ),
+    "kept": Box(f"<i>{_OLD.format('')}, {_OLD.format(_F)}</i>", 0, 0),
     "samples": Box("samples <i>D<sub>k</sub></i>", 1, 0),
-    "average": Box("<i>τ<sub>k</sub>, s<sub>k</sub></i>", 1, 1, ("samples",), _MOMENTS, "single"),
+    "average": Box(f"<i>{_NEW.format('')}</i>", 1, 1, ("samples",), _MOMENTS, "single"),
     "forward_change": Box("<i>d<sub>k</sub></i><sup>2</sup>", 1, 2, ("average", "kept"), _FORWARD_CHANGE, "forward"),
-    "backward_change": Box(
-        "<i>d<sub>j</sub></i><sup>2</sup>", 0, 2, ("kept", "average"), _BACKWARD_CHANGE, "forward_backward"
-    ),
-    "forward": Box(
-        f"<i>τ<sub>k</sub><sup>{_F}</sup>, s<sub>k</sub><sup>{_F}</sup></i>",
-        1,
-        3,
-        ("forward_change", "kept", "average"),
-        _FORWARD,
-        "forward",
-    ),
-    "revised": Box(
-        f"<i>τ<sub>j</sub><sup>{_FB}</sup>, s<sub>j</sub><sup>{_FB}</sup></i>",
-        0,
-        3,
-        ("backward_change", "average", "kept"),
-        _REVISE,
-        "forward_backward",
-    ),
-    "confidence_forward": Box(
-        f"<i>λ<sub>k</sub><sup>{_F}</sup> = √s<sub>k</sub><sup>{_F}</sup></i>", 1, 4, ("forward",), _STEP, "forward"
-    ),
-    "confidence_revised": Box(
-        f"<i>λ<sub>j</sub><sup>{_FB}</sup> = √s<sub>j</sub><sup>{_FB}</sup></i>",
-        0,
-        4,
-        ("revised",),
-        _STEP,
-        "forward_backward",
-    ),
+    "backward_change": Box("<i>d<sub>j</sub></i><sup>2</sup>", 0, 2, ("kept", "average"), _BACKWARD_CHANGE, _BOTH),
+    "forward": Box(f"<i>{_NEW.format(_F)}</i>", 1, 3, ("forward_change", "kept", "average"), _FORWARD, "forward"),
+    "revised": Box(f"<i>{_OLD.format(_FB)}</i>", 0, 3, ("backward_change", "average", "kept"), _REVISE, _BOTH),
+    "confidence_forward": Box(_ROOT.format("k", _F), 1, 4, ("forward",), _STEP, "forward"),
+    "confidence_revised": Box(_ROOT.format("j", _FB), 0, 4, ("revised",), _STEP, _BOTH),
     "rule_forward": Box(
         "rule <i>μ<sub>k</sub></i>", 1, 5, ("confidence_forward", "forward", "samples"), _SOLVE, "forward"
     ),
-    "rule_revised": Box(
-        "rules <i>μ<sub>j</sub></i>", 0, 5, ("confidence_revised", "revised"), _SOLVE, "forward_backward"
-    ),
+    "rule_revised": Box("rules <i>μ<sub>j</sub></i>", 0, 5, ("confidence_revised", "revised"), _SOLVE, _BOTH),
 }
 """The paper's flow diagram, as the steps of Algorithm 1: what comes out where, of what, and by which function."""
 

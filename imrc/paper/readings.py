@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from imrc.paper import shipped
+from imrc.paper.cells import ErrorKind, near
 from imrc.paper.measure import SIZES, TOLERANCE
 from imrc.paper.printed import printed_error
 from imrc.wording import decimal, signed, with_spread
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from imrc.paper.cells import ErrorKind
 
 
 class CodeVariant(NamedTuple):
@@ -41,12 +40,6 @@ def _measured(error: ErrorKind) -> pd.DataFrame:
     return rows.assign(printed=printed, gap=rows["error"] - printed)
 
 
-def _counts(part: pd.DataFrame) -> tuple[int, int]:
-    """Return how many cells are near the printed value, and how many there are."""
-    both = part["gap"].dropna().abs()
-    return int((both <= TOLERANCE).sum()), len(both)
-
-
 def follow_up_table(error: ErrorKind) -> pd.DataFrame:
     """Return how many cells of IMRC's column are near the printed values, per variant and n, and the differences."""
     import pandas as pd
@@ -54,7 +47,7 @@ def follow_up_table(error: ErrorKind) -> pd.DataFrame:
     measured, rows = _measured(error), []
     for reading, variant in VARIANTS.items():
         part = measured[measured["reading"] == reading]
-        counts = [_counts(part[part["n"] == n]) for n in SIZES] + [_counts(part)]
+        counts = [near(part[part["n"] == n]) for n in SIZES] + [near(part)]
         texts = ["{} of {}".format(*pair) for pair in counts]
         rows.append([variant.title, *texts, decimal(part["gap"].abs().median()), signed(part["gap"].mean())])
     sizes = [f"n = {n}" for n in SIZES]
@@ -64,7 +57,7 @@ def follow_up_table(error: ErrorKind) -> pd.DataFrame:
 def follow_up_sentence(error: ErrorKind) -> str:
     """Say whether the choices of the follow-up's code bring the column of IMRC nearer to the printed one."""
     measured = _measured(error)
-    (ours, total), (theirs, _) = (_counts(measured[measured["reading"] == name]) for name in ("paper", "follow_up"))
+    (ours, total), (theirs, _) = (near(measured[measured["reading"] == name]) for name in ("paper", "follow_up"))
     verdict = "nearer to" if theirs > ours else "as near to" if theirs == ours else "further from"
     return (
         f"With the choices of the follow-up's code, the column is {verdict} the printed one: {theirs} of {total} cells "
