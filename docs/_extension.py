@@ -199,6 +199,7 @@ MEMBERS = {
     "Assessment": ("ratio_at",),
     "Changed": (),
     "OwnMethod": (),
+    "Evolving": ("fit", "partial_fit"),
     "Watcher": ("read",),
 }
 

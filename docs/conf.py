@@ -15,7 +15,7 @@ project = "imrc"
 author = "The imrc contributors"
 version = release = imrc.__version__
 extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_parser", "_extension"]
-exclude_patterns = ["_build", "article", "paper"]
+exclude_patterns = ["_build", "article", "atlas", "paper"]
 
 html_theme = "furo"
 html_title = f"imrc {release}"
@@ -23,8 +23,8 @@ html_baseurl = "https://imrc.example/docs/"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = [("plotly.min.js", {"defer": "defer"}), ("figures.js", {"defer": "defer"}), "copy.js"]
-# The article is one file with its own script; it is shown as it is.
-html_extra_path = ["article", "llms.txt"]
+# The article and the atlas are one file each, with a script of their own; they are shown as they are.
+html_extra_path = ["article", "atlas", "llms.txt"]
 html_show_sphinx = html_show_copyright = False
 html_copy_source = False
 html_math_renderer = "mathml"

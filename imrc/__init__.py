@@ -44,7 +44,8 @@ _HOME = {
     "tasks_from": "imrc.tables.given",
 }
 _MODULES = (
-    *("baselines", "cli", "commands", "contracts", "core", "datasets", "diagnostics", "evaluation", "evolving"),
+    *("atlas", "baselines", "bench", "cli", "commands", "contracts", "core", "datasets", "diagnostics"),
+    *("evaluation", "evolving"),
     *("features", "model", "paper", "planning", "plots", "report", "solvers", "sweeps"),
     *("tables", "tasks", "watch", "wording"),
 )

@@ -166,32 +166,12 @@ class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return found
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return the probabilities for rows of the next task: those of the copies, by their shares.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
+        """Return the probabilities for rows of the next task: those of the copies, by their shares."""
         check_is_fitted(self, "n_tasks_")
         rows = validate_data(self, X, reset=False, dtype=np.float64)
         return np.asarray(np.tensordot(self.shares_, self._answers(rows), axes=1))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the most probable label for rows of the next task, ties to the smallest.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """Return the most probable label for rows of the next task, ties to the smallest."""
         best = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
