@@ -1,4 +1,4 @@
-"""The benchmark of the next task: learn the tasks so far, predict every row of the next one before any of it is seen.
+"""The benchmark of the next task: learn the tasks so far, predict every row of the next one, then learn it.
 
 Seven small real sequences in the folder $IMRC_TEMPORAL and two of rotated moons. Predicted are the tasks of the second
 half. What is done to columns (medians in gaps, 0/1 columns for words, scales) is learnt from the first half, once and

@@ -47,7 +47,7 @@ TEMPORAL = {
 
 
 class Source(NamedTuple):
-    """A sequence the atlas knows; `load` raises DataError or FileNotFoundError where it is not at hand."""
+    """A sequence the atlas knows; `load` raises DataError or FileNotFoundError where it is not available."""
 
     name: str
     title: str

@@ -13,15 +13,15 @@ from imrc.commands.output import ProgressLine, print_as, say
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.description = (
-        "Compute a card for every sequence that is at hand (built in, in $IMRC_DATA, $IMRC_STREAMS and $IMRC_TEMPORAL) "
-        "and draw one page. A sequence that is not at hand keeps its card, with the date it was computed."
+        "Compute a card for every sequence that is built in or in $IMRC_DATA, $IMRC_STREAMS and $IMRC_TEMPORAL, and "
+        "draw one page. A sequence that is not available keeps its card, with the date it was computed."
     )
     parser.add_argument("-o", "--output", metavar="FOLDER", default="atlas", help="for atlas.html and cards.json")
     parser.add_argument("--only", nargs="*", metavar="NAME", help="compute these cards or none, and keep the others")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compute what is at hand, keep the rest, draw the page."""
+    """Compute what is available, keep the rest, draw the page."""
     from imrc.atlas import NOT_AT_HAND, card, page, sources
     from imrc.paper.shipped import results_folder
 

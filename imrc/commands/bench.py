@@ -7,14 +7,14 @@ import json
 import sys
 from pathlib import Path
 
-from imrc.commands.output import ProgressLine, print_as, print_table, records
+from imrc.commands.output import ProgressLine, print_as, print_table
 from imrc.wording import decimal
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.description = (
-        "Learn the tasks so far, predict every row of the next one before any of it is seen, for the second half of "
+        "Learn the tasks so far, predict every row of the next one, then learn it, for the second half of "
         "the tasks. Sequences: seven files in the folder $IMRC_TEMPORAL, and rotated moons."
     )
     what = "measure it: module:Learner, with partial_fit and predict or a scikit-learn classifier, or a reference"
@@ -53,5 +53,5 @@ def run(options: argparse.Namespace) -> int:
         rows = [[learner, f"{rank:.1f}", *row] for (rank, learner), *row in wide.itertuples()]
         print_table(["learner", "rank", *wide.columns], rows)
 
-    print_as(options, records(table), {"rows": records(table)}, text)
+    print_as(options, table, {"rows": table.to_dict("records")}, text)
     return 0

@@ -104,15 +104,15 @@ class SharesWithCopies(Nearest):
 @pytest.mark.parametrize(
     ("leaky", "broken", "reason"),
     [
-        (Remembers, "labels_unseen", "which it has not been given, move its predictions: "),
-        (Peeks, "labels_unseen", "which it has not been given, move its predictions: "),
+        (Remembers, "labels_unseen", "depend on labels that it has not been given: "),
+        (Peeks, "labels_unseen", "depend on labels that it has not been given: "),
         (ScalesWhatIsAsked, "asking", "does predict learn scales"),
         (KeepsTheArray, "arrays_are_yours", "copy them: "),
         (WritesIntoIt, "arrays_are_yours", "ValueError: .*read-only"),
         (Draws, "repeats", "is its randomness seeded"),
         (Draws, "asking", "predicting twice"),
         (NumbersOnly, "class_names", "ValueError: invalid literal"),
-        (FirstIsFirst, "class_order", "40 of 40 answers differ"),
+        (FirstIsFirst, "class_order", "40 of 40 predictions differ"),
         (SharesWithCopies, "copies", "a copy that learns changes the original learner"),
         (Nearest, "column_names", "matched by position"),
     ],
