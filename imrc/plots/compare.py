@@ -46,7 +46,7 @@ METHOD_DASHES = {
 }
 """References share one colour and differ in this; published methods are drawn through."""
 
-_ROW_PX = 23  # Height of a method in a list.
+_ROW_PX = 21  # Height of a method in a list.
 
 
 def _rule_of(method: str) -> str | None:

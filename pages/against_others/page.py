@@ -65,7 +65,7 @@ charts.show(
     alt="Errors of all methods with 95 % intervals: "
     + ", ".join(f"{one.title} {one.error:.3f}" for one in table.itertuples()),
 )
-st.dataframe(view, hide_index=True, row_height=25, height=38 + 25 * len(view), column_config=comparison.columns(kind))
+st.dataframe(view, hide_index=True, row_height=24, height=38 + 24 * len(view), column_config=comparison.columns(kind))
 with controls.for_experts("compare_experts") as fold:
     if fold.open:
         comparison.experts(table, scores, kind, choice, measured=measure)

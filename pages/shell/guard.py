@@ -95,9 +95,8 @@ def _name(address: str) -> str:
 class Guard:
     """Middleware: refuses requests under other names and from pages of other hosts, adds headers, bounds uploads.
 
-    A page of another host can point a name of its own to this machine and then read whatever a server here answers
-    under that name. A server that knows its names does not answer. And Streamlit, asked to connect by a page of another
-    host, would look up its own address at a service outside before it says no.
+    A page of another host could point a name of its own to this machine and read what is answered under that name.
+    Streamlit, asked to connect by such a page, would look up its own address outside before it says no.
     """
 
     def __init__(self, app: ASGIApp) -> None:

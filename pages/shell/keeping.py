@@ -57,10 +57,7 @@ def kept() -> Kept:
 
 
 class Store(Generic[K, V]):
-    """The values of one kind by key, in the memory of all kinds; safe for many threads.
-
-    Who asks for a value that another makes waits for that one.
-    """
+    """The values of one kind by key, in the memory of all kinds; who asks for one that another makes waits for it."""
 
     def __init__(self, kind: str, size_of: Callable[[V], int] = size_in_memory) -> None:
         self._kind, self._size_of = kind, size_of
@@ -106,10 +103,7 @@ def open_bytes() -> int:
 
 
 def open_once(key: Hashable, make: Callable[[], Any], size: int = 0) -> Any:  # noqa: ANN401 - a table or a cut
-    """Return what another visitor has open under this key, or make it; `size` counts for as long as somebody has it.
-
-    So a class that opens one file holds it once; who has the same bytes learns nothing by it.
-    """
+    """Return what another visitor has open under this key, or make it; `size` counts for as long as somebody has it."""
     held = _open().get((key, size))
     return _open().setdefault((key, size), make()) if held is None else held
 

@@ -10,20 +10,12 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
 def pages_come_from_code_only() -> None:
-    """Keep Streamlit from looking for pages in the folder `pages`; called before the first visitor comes.
-
-    A folder of that name beside `app.py` makes Streamlit look for pages in there until the script has run once, and
-    tell the first visitor of a fresh server who follows a direct link that the page does not exist. There is no option
-    for that.
-    """
+    """Keep Streamlit from looking for pages in the folder `pages`, where it would find none for the first visitor."""
     PagesManager.uses_pages_directory = False
 
 
 def drop_uploads() -> None:
-    """Let go of this visitor's uploads, once they are read.
-
-    Streamlit keeps the bytes as long as the page is open; `Visit` keeps the table made of them.
-    """
+    """Let go of this visitor's uploads once they are read: Streamlit keeps their bytes as long as the page is open."""
     context = get_script_run_ctx()
     if context is not None:
         context.uploaded_file_mgr.remove_session_files(context.session_id)
@@ -36,9 +28,6 @@ def waiting_bytes() -> dict[str, int]:
 
 
 def forget_who_left() -> None:
-    """Let go of what visitors held who left longer ago than `server.disconnectedSessionTTL`.
-
-    Streamlit looks for them only when the next one leaves, and what they held are cycles.
-    """
+    """Let go of what visitors held who left: Streamlit looks for them only when the next one leaves."""
     Runtime.instance()._session_mgr._session_storage._cache.expire()
     gc.collect()

@@ -119,10 +119,7 @@ def readings(table: Table) -> tuple[Table, dict[str, Any]]:
 
 
 def _kept(draw: Callable[..., Any], key: str, *options: Any, usual: Any, part: object = "", **more: Any) -> Any:  # noqa: ANN401
-    """Draw a widget that holds what was chosen before another page was opened, or what is usual; return its value.
-
-    What is no longer among the columns to choose from is forgotten; each `part` has a value of its own.
-    """
+    """Draw a widget that holds what was chosen, if it can be chosen still, or what is usual; return its value."""
     (label, note), key = _WIDGETS[key], f"{key}{part}"
     chosen = state.visit().own_choices
     value = st.session_state[key] if key in st.session_state else chosen.get(key, usual)
