@@ -40,6 +40,9 @@ from imrc.tasks import TaskSequence
 if TYPE_CHECKING:
     import pandas as pd
 
+READING = {"dayfirst", "decimal", "header", "sheet"}
+"""Options of how a file is read that can be read in two ways."""
+
 Source: TypeAlias = "str | Path | bytes | BinaryIO | pd.DataFrame"
 
 
@@ -107,11 +110,7 @@ def read_table(
     task: str | int | None = None,
     block: int | None = None,
     name: str | None = None,
-    dayfirst: bool | None = None,
-    decimal: str | None = None,
-    header: bool | None = None,
-    sheet: str | int | None = None,
-    **options: Any,  # noqa: ANN401 - passed on to cut_table, which checks them
+    **options: Any,  # noqa: ANN401 - of open_table and cut_table, which check them
 ) -> TaskSequence:
     r"""Read the user's own table and cut it into tasks: a column `task`, or `block` rows each.
 
@@ -123,9 +122,8 @@ def read_table(
     >>> sequence.feature_names, sequence.column_kinds, sequence.categories, sequence[0].X[:2].tolist()
     (('x', 'sex'), ('undeclared', 'category'), {1: ('f', 'm')}, [[1.0, 0.0], [2.0, 1.0]])
     """
-    table = open_table(source, name=name, dayfirst=dayfirst, decimal=decimal, header=header, sheet=sheet)
+    table = open_table(source, name=name, **{option: options.pop(option) for option in READING & options.keys()})
     cut = cut_table(table, label=label, task=task, block=block, **options)
-    said = (*table.notes, *cut.warnings(), *cut.notes)
-    info = {**cut.sequence.info, "report": (*table.notes, *cut.in_words()), "warnings": said}
+    said = {"report": (*table.notes, *cut.in_words()), "warnings": (*table.notes, *cut.warnings(), *cut.notes)}
     title = clean_name(name).rsplit(".", 1)[0] if name else cut.sequence.name
-    return replace(cut.sequence, name=title, info=info)
+    return replace(cut.sequence, name=title, info={**cut.sequence.info, **said})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from imrc._checks import DataError, check_choice, check_int, check_real
 from imrc._types import Floats, Ints
 from imrc.tables.recipe import Recipe, recipe_of
-from imrc.tables.table import DAY, MAX_CELLS, MAX_LISTED, Column, Flags, Period, Table, date_in_words, plain_number
+from imrc.tables.table import DAY, MAX_CELLS, MAX_LISTED, Column, Period, Table, date_in_words, plain_number
 from imrc.tasks import LEAST_FREQUENT, MAX_TASKS, ColumnKind, Task, TaskSequence
 
 if TYPE_CHECKING:
@@ -60,7 +60,6 @@ class Cut:
     sequence: TaskSequence
     columns: tuple[ColumnUse, ...]
     rows_read: int
-    rows_used: int
     dropped: tuple[tuple[str, int], ...]
     small_tasks: tuple[tuple[str, int], ...]
     notes: tuple[str, ...]
@@ -71,62 +70,55 @@ class Cut:
         import pandas as pd
 
         counts = self.sequence.class_counts()
-        frame = pd.DataFrame({"task": np.arange(1, len(counts) + 1), "name": self.sequence.labels})
-        frame["rows"] = counts.sum(axis=1)
-        for c, name in enumerate(self.sequence.class_names):
-            frame[f"class {name}"] = counts[:, c]
-        return frame
+        facts = {"task": np.arange(1, len(counts) + 1), "name": self.sequence.labels, "rows": counts.sum(axis=1)}
+        return pd.DataFrame(facts | {f"class {c}": n for c, n in zip(self.sequence.class_names, counts.T, strict=True)})
 
     def column_table(self) -> pd.DataFrame:
         """Return one row per column: name, what it is used as, features it gives, missing values, note."""
         import pandas as pd
 
-        rows = [(use.name, use.use, use.features, use.missing, use.note) for use in self.columns]
-        return pd.DataFrame(rows, columns=["column", "used as", "features", "missing", "note"])
+        return pd.DataFrame(self.columns).rename(columns={"name": "column", "use": "used as"})
 
     def warnings(self) -> list[str]:
         """Return what changes what a result means: rows and tasks left out, classes that are nearly all or none."""
-        sentences = [f"{count:,} rows left out: {why}." for why, count in self.dropped]
-        sentences += _in_list(
-            "Tasks too small to split into training and test samples are left out",
-            [f"{name!r} ({rows} row{'s' * (rows != 1)})" for name, rows in self.small_tasks],
-        )
         counts, names = self.sequence.class_counts().sum(axis=0), self.sequence.class_names
-        if counts.max() > NEARLY_ALL * counts.sum():
-            share = counts.max() / counts.sum()
+        small = [f"{name!r} ({rows} row{'s' * (rows != 1)})" for name, rows in self.small_tasks]
+        sentences = [f"{count:,} rows left out: {why}." for why, count in self.dropped]
+        sentences += _in_list("Tasks too small to split into training and test samples are left out", small)
+        if (share := counts.max() / counts.sum()) > NEARLY_ALL:
             sentences.append(
                 f"{share:.1%} of the rows are of class {names[int(counts.argmax())]!r}: always predicting that "
-                "class is wrong in just {1 - share:.1%} of rows, so judge by the balanced error."
+                f"class is wrong in just {1 - share:.1%} of rows, so judge by the balanced error."
             )
         once = [repr(names[c]) for c in np.flatnonzero(counts == 1)] if len(counts) > 2 else []
-        sentences += _in_list("Classes with a single row, which may be a stray line rather than a class", once)
-        return sentences
+        return sentences + _in_list("Classes with a single row, which may be a stray line rather than a class", once)
 
     def in_words(self) -> list[str]:
         """Return what the user should know, one sentence each."""
-        sentences = [f"{self.rows_used:,} of {self.rows_read:,} rows are used, in {len(self.sequence):,} tasks."]
-        sentences += self.warnings()
-        # The schema, what a column is, comes from the whole file; everything learnt from values does not.
-        sentences.append(
+        gaps = [f"{use.name!r} ({use.missing:,} cells)" for use in self.columns if use.missing and "median" in use.note]
+        words, gone = (
+            [f"{one.name!r} ({one.note})" for one in self.columns if one.use == use] for use in ("words", "dropped")
+        )
+        return [
+            f"{self.sequence.sizes.sum():,} of {self.rows_read:,} rows are used, in {len(self.sequence):,} tasks.",
+            *self.warnings(),
+            # The schema, what a column is, comes from the whole file; everything learnt from values does not.
             "The whole file decides whether a column holds numbers, dates or words, and which labels there are. "
             "Scaling, fill-in values and known words come only from the training rows of the first "
             "task, not from test rows. A column of numbers is left out if it never changes there (unless it is "
-            f"always 0 or 1) or is more than {self.sequence.max_missing:.0%} empty there."
-        )
-        sentences += _in_list(
-            "Missing numbers are replaced by the median of their column there",
-            [f"{use.name!r} ({use.missing:,} cells)" for use in self.columns if use.missing and "median" in use.note],
-        )
-        sentences += _in_list(
-            f"Each column of words becomes up to {self.sequence.max_categories} columns of 0 and 1, one for each word "
-            f"that occurs at least {LEAST_FREQUENT} times there. Rarer and new words share another column",
-            [f"{use.name!r} ({use.note})" for use in self.columns if use.use == "words"],
-        )
-        gone = [f"{use.name!r} ({use.note})" for use in self.columns if use.use == "dropped"]
-        return [*sentences, *_in_list("Columns left out", gone), *self.notes]
+            f"always 0 or 1) or is more than {self.sequence.max_missing:.0%} empty there.",
+            *_in_list("Missing numbers are replaced by the median of their column there", gaps),
+            *_in_list(
+                f"Each column of words becomes up to {self.sequence.max_categories} columns of 0 and 1, one for each "
+                f"word that occurs at least {LEAST_FREQUENT} times there. Rarer and new words share another column",
+                words,
+            ),
+            *_in_list("Columns left out", gone),
+            *self.notes,
+        ]
 
 
-def _in_list(what: str, items: list[str]) -> list[str]:
+def _in_list(what: str, items: Sequence[str]) -> list[str]:
     """Return one sentence that lists the first items, or nothing if there are none."""
     more = f" and {len(items) - 5:,} more" if len(items) > 5 else ""
     return [f"{what}: {', '.join(items[:5])}{more}."] if items else []
@@ -150,7 +142,7 @@ def cut_table(
 ) -> Cut:
     """Cut a table into tasks; DataError if the choice does not make at least two tasks with two classes.
 
-    The options are those of `read_table`.
+    The options are those of `imrc.tasks_from`.
 
     >>> from imrc.tables import open_table
     >>> rows = "".join(f"{2000 + i // 4},{i % 3},{'ab'[i % 2]};" for i in range(12)).replace(";", chr(10))
@@ -162,79 +154,69 @@ def cut_table(
     max_missing = check_real("max_missing", max_missing, 0.0, 1.0)
     min_samples = check_int("min_samples", min_samples, 2)
     newest = MAX_TASKS if newest is None else check_int("newest", newest, 2)
-    block = None if block is None else check_int("block", block, 2)
     if task is not None and block is not None:
         raise DataError("Give a task column or a block size, not both.")
-    as_words = {table.column(which).name for which in words}
-    notes: list[str] = []
+    as_words, notes = {table.column(which).name for which in words}, list[str]()
     source = table.column(label)
-    label_column = _above(source, threshold) if threshold is not None else _as_written(source, as_words, notes)
-    task_column = None if task is None else _as_written(table.column(task), as_words, notes)
-    if task_column is not None and task_column.name == label_column.name:
-        raise DataError(f"Column {label_column.name!r} cannot be both the label and the task.")
-    if task_column is not None and task_column.kind == "empty":
-        raise DataError(f"The task column {task_column.name!r} is empty.")
-    period = _checked_period(period, task_column)
+    target = _above(source, threshold) if threshold is not None else _as_written(source, as_words, notes)
+    by = None if task is None else _as_written(table.column(task), as_words, notes)
+    if by is not None and by.name == target.name:
+        raise DataError(f"Column {target.name!r} cannot be both the label and the task.")
+    if by is not None and by.kind == "empty":
+        raise DataError(f"The task column {by.name!r} is empty.")
+    period = _checked_period(period, by)
 
     # Rows that can be used: those with a label and a task.
-    labels, usable = _labels(label_column)
-    dropped = []
-    if not usable.all():
-        dropped.append((f"no label in column {label_column.name!r}", int((~usable).sum())))
-    if task_column is not None:
-        if without := int((usable & ~task_column.present).sum()):
-            dropped.append((f"no value in the task column {task_column.name!r}", without))
-        usable = usable & task_column.present
+    labels, usable = _labels(target), target.present
+    left_out = [(f"no label in column {target.name!r}", int((~usable).sum()))]
+    if by is not None:
+        left_out.append((f"no value in the task column {by.name!r}", int((usable & ~by.present).sum())))
+        usable = usable & by.present
     if not usable.any():
         raise DataError("No row has both a label and a task.")
     rows = np.flatnonzero(usable)
 
     # The task of each row; tasks that are too small, or too old, are left out.
-    if task_column is not None:
-        numbers, names, order = _tasks_by_column(task_column, rows, period)
-    else:
-        numbers, names, order = _tasks_by_block(block, len(rows))
+    numbers, names, order = _tasks_by_block(block, len(rows)) if by is None else _tasks_by_column(by, rows, period)
     each = f", one per {period}{', named by its Monday' * (period == 'week')}" if period != "value" else ""
     notes.append(f"Tasks come {order}{each}.")
     sizes = np.bincount(numbers[numbers >= 0], minlength=len(names))
     small = [(names[j] or str(j + 1), int(sizes[j])) for j in np.flatnonzero(sizes < min_samples)]
     kept = np.flatnonzero(sizes >= min_samples)
     if len(kept) < 2:
-        what = f"Column {task_column.name!r}" if task_column is not None else f"A block of {block} rows"
+        what = f"A block of {block} rows" if by is None else f"Column {by.name!r}"
         raise DataError(_too_few_tasks(what, len(names), small, min_samples))
-    if left_over := int((numbers < 0).sum()):
-        dropped.append(("rows left over after the last full block", left_over))
-    if len(kept) > newest:
-        old = kept[:-newest]
-        dropped.append((f"tasks before the newest {newest:,} of {len(kept):,}", int(sizes[old].sum())))
-        kept = kept[-newest:]
+    old = kept[:-newest]
+    left_out.append(("rows left over after the last full block", int((numbers < 0).sum())))
+    left_out.append((f"tasks before the newest {newest:,} of {len(kept):,}", int(sizes[old].sum())))
+    kept = kept[len(old) :]
     used = np.isin(numbers, kept)
     rows, numbers, names = rows[used], np.searchsorted(kept, numbers[used]), [names[j] for j in kept]
-    if task_column is not None and task_column.kind == "category":
+    if by is not None and by.kind == "category":
         names = _shortened(names, notes)
-    arrange = np.argsort(numbers, kind="stable")
-    if task_column is not None and (np.diff(numbers) < 0).any():
+    if by is not None and (np.diff(numbers) < 0).any():
         notes.append("The rows of the file were not in the order of the tasks, so they were sorted.")
+    arrange = np.argsort(numbers, kind="stable")
     rows, numbers = rows[arrange], numbers[arrange]
 
     # Features and labels of these rows.
-    roles = [ColumnUse(label_column.name, "label", 0, label_column.missing, "what is predicted")]
-    if task_column is not None:
-        roles.append(ColumnUse(task_column.name, "task", 0, task_column.missing, "which task a row belongs to"))
+    roles = [ColumnUse(target.name, "label", 0, target.missing, "what is predicted")]
+    if by is not None:
+        roles.append(ColumnUse(by.name, "task", 0, by.missing, "which task a row belongs to"))
     skip = {role.name for role in roles} | {table.column(which).name for which in exclude}
     wanted = as_words | {table.column(which).name for which in include}
-    usable_columns = [_as_words(c) if c.name in as_words else c for c in table.columns if c.name not in skip]
-    columns, X, uses = _features(usable_columns, rows, wanted, max_categories)
+    free = [_as_words(c) if c.name in as_words else c for c in table.columns if c.name not in skip]
+    columns, X, uses = _features(free, rows, wanted, max_categories)
     y = labels[rows]
     if len(np.unique(y)) < 2:
         raise DataError(
-            f"All remaining rows have the same label in column {label_column.name!r}. Two or more classes are needed."
+            f"All remaining rows have the same label in column {target.name!r}. Two or more classes are needed."
         )
     # Read-only arrays are sliced by the tasks instead of copied.
     X.flags.writeable = y.flags.writeable = False
     edges = np.searchsorted(numbers, np.arange(len(names) + 1))
     tasks = tuple(Task(X[a:b], y[a:b], name, True) for a, b, name in zip(edges[:-1], edges[1:], names, strict=True))
-    recipe = recipe_of(table, label_column, source, task_column, period, columns, X[: edges[1]])
+    recipe = recipe_of(table, target, source, by, period, columns, X[: edges[1]])
     sequence = TaskSequence(
         tasks,
         name=table.name,
@@ -246,20 +228,22 @@ def cut_table(
         max_categories=max_categories,
         max_missing=max_missing,
     )
-    if task_column is not None and task_column.kind == "category":
+    if by is not None and by.kind == "category":
         notes.append(
-            f"Column {task_column.name!r} holds words, which have no order of their own. Tasks should follow one "
+            f"Column {by.name!r} holds words, which have no order of their own. Tasks should follow one "
             "another in time: sort the rows of the file by time, or choose a column of dates or numbers."
         )
     single = [repr(task.label or str(j + 1)) for j, task in enumerate(tasks) if (task.y == task.y[0]).all()]
     if len(single) == len(tasks):
-        why = f"the file is sorted by {label_column.name!r}. Use a column for the tasks, or sort the rows by time"
-        if task_column is not None:
-            why = f"{task_column.name!r} already determines {label_column.name!r}. Choose another label or task column"
+        why = (
+            f"the file is sorted by {target.name!r}. Use a column for the tasks, or sort the rows by time"
+            if by is None
+            else f"{by.name!r} already determines {target.name!r}. Choose another label or task column"
+        )
         raise DataError(f"Every task has only one class, so there is nothing to learn: {why}.")
     notes += _in_list(f"{len(single):,} of {len(names):,} tasks have only one class", single)
-    told = tuple(dropped), tuple(small), tuple(notes)
-    return Cut(sequence, (*roles, *uses), table.n_rows, len(rows), *told, recipe)
+    dropped = tuple((why, count) for why, count in left_out if count)
+    return Cut(sequence, (*roles, *uses), table.n_rows, dropped, tuple(small), tuple(notes), recipe)
 
 
 def _checked_period(period: Period | Literal["auto"], task: Column | None) -> Period:
@@ -275,7 +259,7 @@ def _checked_period(period: Period | Literal["auto"], task: Column | None) -> Pe
         return suggested_period(task)
     if period not in possible_periods(task):
         raise DataError(f"Column {task.name!r} has one date per {task.period}, so tasks cannot be shorter than that.")
-    return task.period if period == "value" and task.period != "value" else period
+    return task.period if period == "value" else period
 
 
 def _too_few_tasks(what: str, found: int, small: list[tuple[str, int]], min_samples: int) -> str:
@@ -297,20 +281,17 @@ def _above(column: Column, threshold: float | str) -> Column:
     limit = float(np.nanmedian(values)) if threshold == "median" else check_real("threshold", threshold)
     if threshold == "median" and not (values > limit).any():  # at least half of the rows hold the largest value
         limit = float(values[present & (values < limit)].max(initial=-np.inf))
-    codes = np.where(present, np.where(values > limit, 0, 1), -1).astype(np.int32)
     names = (f"above {plain_number(limit)}", f"at most {plain_number(limit)}")
-    return Column(column.name, "category", codes, names)
+    return Column(column.name, "category", np.where(present, np.where(values > limit, 0, 1), -1), names)
 
 
 def _as_words(column: Column) -> Column:
     """Return a column of numbers or dates as words, one per different value, as they are written if that is known."""
     if column.kind not in ("number", "date") or column.written is not None:
         return column.written or column
-    values, codes = np.unique(column.values[column.present], return_inverse=True)
-    all_codes = np.full(len(column.values), -1, dtype=np.int32)
-    all_codes[column.present] = codes
-    words = tuple(column.in_words(value) for value in values[:MAX_LISTED])
-    return replace(column, kind="category", values=all_codes, categories=words)
+    values, codes = np.unique(column.values, return_inverse=True)  # NaN last
+    words = tuple(column.in_words(value) for value in values[: min(column.distinct, MAX_LISTED)])
+    return replace(column, kind="category", values=np.where(column.present, codes, -1), categories=words)
 
 
 def _as_written(column: Column, as_words: set[str], notes: list[str]) -> Column:
@@ -330,8 +311,8 @@ def _as_written(column: Column, as_words: set[str], notes: list[str]) -> Column:
     return written
 
 
-def _labels(column: Column) -> tuple[NDArray[Any], Flags]:
-    """Return one label per row and which rows have one; whole numbers stay numbers, everything else becomes text."""
+def _labels(column: Column) -> NDArray[Any]:
+    """Return one label per row; whole numbers stay numbers, everything else becomes text."""
     present = column.present
     if not present.any():
         raise DataError(f"The label column {column.name!r} is empty.")
@@ -340,23 +321,22 @@ def _labels(column: Column) -> tuple[NDArray[Any], Flags]:
             f"The label column {column.name!r} has the same value in every row. Two or more classes are needed."
         )
     if column.distinct > MAX_CLASSES:
-        measured = (
-            " It looks like a measured number. Turn it into two classes, for example above and below its median "
+        advice = (
+            "It looks like a measured number. Turn it into two classes, for example above and below its median "
             "(threshold)."
             if column.kind == "number"
-            else " It looks like a name or free text. Choose the column that you want to predict."
+            else "It looks like a name or free text. Choose the column that you want to predict."
         )
         raise DataError(
             f"The label column {column.name!r} has {column.distinct:,} different values; at most {MAX_CLASSES} "
-            f"classes can be learnt.{measured}"
+            f"classes can be learnt. {advice}"
         )
     values = column.values[present]
     if column.kind == "number" and np.equal(values, np.round(values)).all() and np.abs(values).max() < 2**53:
-        numbers = np.zeros(len(present), dtype=np.int64)
-        numbers[present] = values.astype(np.int64)
-        return numbers, present
+        return np.where(present, column.values, 0).astype(np.int64)
     column = _as_words(replace(column, written=None))
-    return np.array(column.categories)[np.maximum(column.values, 0)], present
+    labels: NDArray[Any] = np.array(column.categories)[np.maximum(column.values, 0)]
+    return labels
 
 
 def periods_of(seconds: Floats, period: Period) -> tuple[Ints, list[str]]:
@@ -365,20 +345,12 @@ def periods_of(seconds: Floats, period: Period) -> tuple[Ints, list[str]]:
         moments, codes = np.unique(seconds, return_inverse=True)
         names = [date_in_words(value) for value in moments[: MAX_TASKS + 1]]
         return codes, names + [""] * (len(moments) - len(names))
-    start: Any = np.floor(seconds).astype("datetime64[s]")
-    if period == "week":
-        # Weeks begin on Mondays; those of NumPy on Thursdays, like the 1st of January 1970.
-        days = np.timedelta64(3, "D")
-        start = (start.astype("datetime64[D]") + days).astype("datetime64[W]").astype("datetime64[D]") - days
-    elif period == "quarter":
-        start = start.astype("datetime64[M]")
-        start = start - (start.astype(np.int64) % 3).astype("timedelta64[M]")
-    else:
-        start = start.astype(f"datetime64[{period[0].upper()}]")
-    unique, codes = np.unique(start, return_inverse=True)
-    if period == "quarter":
-        return codes, [f"{str(month)[:-3]} Q{int(month.astype(np.int64)) % 12 // 3 + 1}" for month in unique]
-    return codes, list(map(str, unique))
+    import pandas as pd
+
+    starts = np.floor(seconds).astype("datetime64[s]")
+    codes, found = pd.PeriodIndex(starts, freq=period[0].upper()).factorize(sort=True)
+    # Weeks begin on Mondays.
+    return codes, [str(one.start_time)[:10] if period == "week" else str(one).replace("Q", " Q") for one in found]
 
 
 def possible_periods(column: Column) -> dict[Period, int]:
@@ -430,12 +402,11 @@ def _tasks_by_column(column: Column, rows: Ints, period: Period) -> tuple[Ints, 
         codes, names = periods_of(values, period)
     else:
         unique, first, codes = np.unique(values, return_index=True, return_inverse=True)
+        if column.kind == "category":
+            order, turns = "in the order in which they first appear", np.argsort(first)
+            unique, codes = unique[turns], np.argsort(turns)[codes]
         # Names are made only of as many values as can be tasks.
-        names = [plain_number(value) for value in unique[: MAX_TASKS + 1]] if column.kind == "number" else []
-    if column.kind == "category":
-        order = "in the order in which they first appear"
-        codes = np.argsort(np.argsort(first))[codes]
-        names = [column.categories[min(code, MAX_LISTED - 1)] for code in unique[np.argsort(first)]]
+        names = [column.in_words(value) for value in unique[: MAX_TASKS + 1]]
     if len(names) > MAX_TASKS:
         group = "group the dates by month or year" if column.kind == "date" else "choose another column or make blocks"
         raise DataError(
@@ -449,12 +420,12 @@ def _tasks_by_block(block: int | None, n_rows: int) -> tuple[Ints, list[str], st
     """Return the same for blocks of rows; rows after the last full block have number -1."""
     if block is None:
         raise DataError("Choose how rows form tasks: by a task column, or in blocks of a number of rows.")
-    count = n_rows // block
-    if not 0 < count <= MAX_TASKS:
+    count = n_rows // check_int("block", block, 2)
+    if not count:
+        raise DataError(f"A block of {block:,} rows is longer than the {n_rows:,} rows that can be used.")
+    if count > MAX_TASKS:
         raise DataError(
             f"Blocks of {block:,} rows make {count:,} tasks; at most {MAX_TASKS:,} are possible. Use larger blocks."
-            if count
-            else f"A block of {block:,} rows is longer than the {n_rows:,} rows that can be used."
         )
     numbers = np.arange(n_rows) // block
     return np.where(numbers < count, numbers, -1), [""] * count, "in the order of the file"
@@ -465,7 +436,8 @@ def looks_like_identifier(column: Column) -> bool:
     values, rows = column.values[column.present], len(column.values)
     if column.kind == "category":
         return column.distinct > max(TaskSequence.max_categories, rows // 2)
-    if column.kind != "number" or column.distinct < max(len(values), 3) or not np.equal(values, np.round(values)).all():
+    whole = column.kind == "number" and bool(np.equal(values, np.round(values)).all())
+    if not whole or column.distinct < max(len(values), 3):
         return False
     return bool(re.match(_ID, column.name)) or bool((np.diff(values) == 1).all() and len(values) >= 20)
 
@@ -478,30 +450,25 @@ def _column_use(column: Column, rows: Ints, cap: int, wanted: bool) -> tuple[Flo
     """
     values = np.where(column.present[rows], column.values[rows], np.nan).astype(np.float64)
     there = values[~np.isnan(values)]
-    missing, use, features, notes, why = len(rows) - len(there), "numbers", 1, list[str](), ""
+    missing = len(rows) - len(there)
     if not len(there):
-        why = "no values"
-    elif not wanted and looks_like_identifier(column):
+        return values, ColumnUse(column.name, "dropped", 0, missing, "no values")
+    if not wanted and looks_like_identifier(column):
         why = "it looks like an identifier or free text; include it if it is not"
-    elif column.kind == "category":
-        count, use = len(np.unique(there)), "words"
-        features = min(count + bool(missing), cap + 1)
-        notes = [f"{count:,} different word{'s' * (count != 1)}"]
-        notes += [f"{missing:,} missing values are treated as a separate word"] if missing else []
-    # Always 0 or always 1 is no reason: such a column may be one of words counted, most of which are rare.
-    elif (there == there[0]).all() and (column.kind == "date" or there[0] not in (0.0, 1.0)):
-        why = "the same value in every row"
-    else:
-        if column.kind == "date":
-            values, use = values / DAY, "date"
-            notes = ["days, counted from the first among the training rows of the first task"]
-        if missing:
-            notes.append(
-                f"{missing:,} missing values are replaced by the median of the training rows of the first task"
-            )
-    if why:
         return values, ColumnUse(column.name, "dropped", 0, missing, why)
-    return values, ColumnUse(column.name, use, features, missing, "; ".join(notes))
+    if column.kind == "category":
+        count = len(np.unique(there))
+        note = f"{count:,} different word{'s' * (count != 1)}"
+        note += f"; {missing:,} missing values are treated as a separate word" * bool(missing)
+        return values, ColumnUse(column.name, "words", min(count + bool(missing), cap + 1), missing, note)
+    # Always 0 or always 1 is no reason: such a column may be one of words counted, most of which are rare.
+    if (there == there[0]).all() and (column.kind == "date" or there[0] not in (0.0, 1.0)):
+        return values, ColumnUse(column.name, "dropped", 0, missing, "the same value in every row")
+    notes = ["days, counted from the first among the training rows of the first task"] * (column.kind == "date")
+    if missing:
+        notes.append(f"{missing:,} missing values are replaced by the median of the training rows of the first task")
+    use = ColumnUse(column.name, "date" if column.kind == "date" else "numbers", 1, missing, "; ".join(notes))
+    return values / (DAY if column.kind == "date" else 1), use
 
 
 def _features(
@@ -509,15 +476,15 @@ def _features(
 ) -> tuple[list[Column], Floats, list[ColumnUse]]:
     """Return the columns to learn from, their values in the used rows, and what became of each column."""
     kept, values, uses, total = list[Column](), list[Floats](), list[ColumnUse](), 0
+    most = min(MAX_FEATURES, MAX_CELLS // len(rows))
     for column in columns:
         cells, use = _column_use(column, rows, cap, column.name in wanted)
         uses.append(use)
         total += use.features
-        if total > min(MAX_FEATURES, MAX_CELLS // len(rows)):
+        if total > most:
             raise DataError(
-                f"The table gives more than {min(MAX_FEATURES, MAX_CELLS // len(rows)):,} features for its "
-                f"{len(rows):,} rows (column {column.name!r} is one too many). Leave columns out, lower the number of "
-                "0/1 columns per category, or use fewer rows."
+                f"The table gives more than {most:,} features for its {len(rows):,} rows (column {column.name!r} is "
+                "one too many). Leave columns out, lower the number of 0/1 columns per category, or use fewer rows."
             )
         if use.use != "dropped":
             kept.append(column)

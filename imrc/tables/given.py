@@ -11,17 +11,16 @@ import numpy as np
 
 from imrc._checks import InputError, InputTypeError, check_int, check_matrix, check_names
 from imrc._types import Ints
-from imrc.tables import Source, open_table, read_table
+from imrc.tables import READING, Source, open_table, read_table
 from imrc.tables.sample import suggest
 from imrc.tasks import Task, TaskSequence, how_to_make_tasks, is_frame
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_READING = ("dayfirst", "decimal", "header", "sheet")
 OPTIONS = (
     *("exclude", "include", "words", "threshold", "max_categories", "max_missing", "min_samples", "newest"),
-    *_READING,
+    *("dayfirst", "decimal", "header", "sheet"),
 )
 """Options of `read_table` that are handed on."""
 
@@ -122,7 +121,7 @@ def _of_table(
     if is_frame(data) and task is not None and task == data.index.name and task not in data.columns:
         data = data.reset_index()
     if label is None or (block is None) == (task is None):
-        table = open_table(data, **{option: options[option] for option in ("name", *_READING) if option in options})
+        table = open_table(data, **{option: options[option] for option in ("name", *READING) if option in options})
         found = suggest(table)
         cut = f"by={found.task!r}" if found.task else f"every={found.block}"
         shown = ", ".join(map(repr, table.names[:20])) + (" …" if len(table.names) > 20 else "")

@@ -34,10 +34,4 @@ def csv_text(frame: pd.DataFrame) -> str:
     >>> csv_text(pd.DataFrame({"=a": [-1.5], "task": ["@SUM(A1)"]}))
     "'=a,task\n-1.5,'@SUM(A1)\n"
     """
-    from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype
-
-    safe = frame.rename(columns=harmless)
-    for position, kind in enumerate(frame.dtypes):
-        if not is_numeric_dtype(kind) and not is_datetime64_any_dtype(kind):
-            safe.isetitem(position, frame.iloc[:, position].astype(object).map(harmless))
-    return str(safe.to_csv(index=False, lineterminator="\n"))
+    return str(frame.rename(columns=harmless).map(harmless).to_csv(index=False, lineterminator="\n"))

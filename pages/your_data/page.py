@@ -38,7 +38,7 @@ limit = largest_n(sequence)
 cards = st.container(horizontal=True)
 for name, value, note in (
     ("Tasks", len(sequence), None),
-    ("Samples", cut.rows_used, f"Of {cut.rows_read:,} rows in the file."),
+    ("Samples", int(cut.sequence.sizes.sum()), f"Of {cut.rows_read:,} rows in the file."),
     ("Classes", sequence.n_classes, plain(", ".join(sequence.class_names[:20]))),
     ("Features", sequence.n_features, "Columns used for learning. Words become 0/1 columns in a run."),
     ("Largest n", limit, "Training samples that the smallest task has left after its test samples are set aside."),

@@ -11,7 +11,7 @@ from imrc.evaluation.comparison import imrc_key
 from pages.against_others import comparison
 from pages.shell import running
 from pages.shell.frame import PAGES
-from tests.unit.nasty_files import table
+from tests.unit.known_files import table
 
 PARTS = 6
 ACTIONS = int(os.environ.get("IMRC_WALK_ACTIONS", "300"))

@@ -8,7 +8,7 @@ from imrc.evaluation import RunResult, iter_run, largest_n
 from imrc.evaluation.significance import with_error
 from tests.app.conftest import metrics, texts
 from tests.unit.hostile_files import HOSTILE
-from tests.unit.nasty_files import HTML, table
+from tests.unit.known_files import HTML, table
 
 PAGE = "pages/your_data/page.py"
 

@@ -44,7 +44,6 @@ def try_all(data: bytes) -> None:
             else:
                 features = make("identity", cut.sequence)
                 assert all(np.isfinite(features.transform(task.X)).all() for task in cut.sequence)
-                assert cut.rows_used == cut.sequence.sizes.sum()
 
 
 @QUICK

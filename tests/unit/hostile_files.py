@@ -13,7 +13,7 @@ import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.unit.nasty_files import zipped
+from tests.unit.known_files import zipped
 
 MB = 1 << 20
 

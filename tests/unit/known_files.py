@@ -1,4 +1,5 @@
-"""Files of known answers: what each says, and whether a reader found it."""
+# ruff: noqa: E501 - one case per line reads best
+"""Files of known answers: what each says, or the message it must end in, and whether a reader found it."""
 
 from __future__ import annotations
 
@@ -6,6 +7,9 @@ import datetime as dt
 import gzip
 import io
 import itertools
+import pickle
+import re
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -18,9 +22,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from imrc.datasets import DataError, Table, cut_table
-from tests.unit.nasty_files import zipped
+from imrc.features import make
 
 ROWS = 36
+TECHNICAL = re.compile(
+    r"Traceback|Error\b|Exception|pyarrow|Arrow|numpy\.|NoneType|dtype|0x[0-9a-f]{4}|object at|codec|\bnan\b|\[Errno"
+)
 
 
 @dataclass(frozen=True)
@@ -28,36 +35,52 @@ class Known:
     """A file, and what is in it: the cells of columns, tasks and classes; or that it must be refused."""
 
     name: str
-    content: bytes
+    content: bytes | Callable[[], bytes]
     columns: dict[str, list[Any]] = field(default_factory=dict)  # numbers, dates as text, words; None: missing
     file: str = "made.csv"
     cut: dict[str, Any] = field(default_factory=dict)
     tasks: list[str] | None = None
     classes: set[str] | None = None
+    size: tuple[int, int, int] | None = None  # tasks, features, classes
     refused: bool = False
-    says: str = ""  # words of a note that must be there
+    says: str | tuple[str, ...] = ""  # words of a note, or of the message, that must be there
     family: str = ""
 
 
 def judged(known: Known, read: Callable[[bytes, str], Table]) -> tuple[str, str]:
     """Return "right", "refused", "noted" (wrong, with a note), "silent" or "wrongly refused", and what was found."""
+    says = (known.says,) if isinstance(known.says, str) else known.says
     try:
-        table = read(known.content, known.file)
-        notes = list(table.notes)
+        table = read(known.content if isinstance(known.content, bytes) else known.content(), known.file)
+        notes, words = list(table.notes), [table.format, *table.notes]
         wrong = [found for name, cells in known.columns.items() if (found := _differs(table, name, cells))]
         if known.cut:
             cut = cut_table(table, **known.cut)
             notes += [*cut.notes, *cut.warnings()]
-            if known.tasks is not None and list(cut.sequence.labels) != known.tasks:
-                wrong.append(f"tasks {cut.sequence.labels[:5]}")
-            if known.classes is not None and set(cut.sequence.class_names) != known.classes:
-                wrong.append(f"classes {cut.sequence.class_names[:5]}")
+            words += [*cut.in_words(), *(f"{use.name!r}: {use.note}" for use in cut.columns)]
+            sequence = cut.sequence
+            if known.tasks is not None and list(sequence.labels) != known.tasks:
+                wrong.append(f"tasks {sequence.labels[:5]}")
+            if known.classes is not None and set(sequence.class_names) != known.classes:
+                wrong.append(f"classes {sequence.class_names[:5]}")
+            if known.size not in (None, found := (len(sequence), sequence.n_features, sequence.n_classes)):
+                wrong.append(f"{found} tasks, features, classes")
+            left_out = sum(count for _, count in (*cut.dropped, *cut.small_tasks))
+            mapped = make("identity", sequence)
+            assert sequence.sizes.sum() + left_out == cut.rows_read, known.name
+            assert all(np.isfinite(mapped.transform(task.X)).all() for task in sequence), known.name
     except DataError as error:
-        return ("refused" if known.refused else "wrongly refused"), str(error)
+        message = str(error)
+        assert 15 < len(message) < 700, message
+        assert not TECHNICAL.search(message), message
+        assert "\n" not in message, message
+        assert message.rstrip()[-1] in ".)", message
+        expected = known.refused and all(word in message for word in says)
+        return ("refused" if expected else "wrongly refused"), message
     if known.refused:
         wrong.append("it should be refused")
-    if known.says not in " ".join(notes):
-        return "silent", f"no note says {known.says!r}: {notes}"
+    if unsaid := [word for word in says if word not in "\n".join(words)]:
+        return "silent", f"no note says {unsaid}: {words}"
     told = [note for note in notes if not note.startswith(("Tasks come", "The file was unpacked"))]
     return ("right" if not wrong else "noted" if told else "silent"), "; ".join([*wrong, *told])
 
@@ -579,7 +602,261 @@ def typed() -> Iterator[Known]:
         yield Known(name, gzip.compress(out.getvalue()), {"v": VALUES, "y": y}, "made.parquet.gz")
 
 
+def cells() -> Iterator[Known]:
+    """Yield columns that can be read in several ways, or only resemble numbers or dates."""
+    days = [f"2020-01-{day:02d}" for day in range(1, 20)]
+    for column, found, says in (
+        (["01/02/98", "13/02/98"], ["1998-02-01", "1998-02-13"], "'01/02/98' in row 1 is 1998-02-01"),
+        (["31.12.68", "01.01.69"], ["2068-12-31", "1969-01-01"], "is 2068-12-31"),
+        (["2020-01-05 10:11 PM", "2020-01-05 12:11 am"], ["2020-01-05T22:11", "2020-01-05T00:11"], ""),
+        (
+            ["2020-01-05T10:00+02:00", "2020-01-05T11:00+02:00"],
+            ["2020-01-05T10:00", "2020-01-05T11:00"],
+            "in zone +02:00",
+        ),
+        (
+            ["2020-01-05T10:00+02:00", "2020-01-05T11:00+01:00"],
+            ["2020-01-05T08:00", "2020-01-05T10:00"],
+            "zones (+01:00, +02:00)",
+        ),
+        (
+            ["2020-01-05T10:00Z", "2020-01-05T11:00"],
+            ["2020-01-05T10:00", "2020-01-05T11:00"],
+            "several zones (none, Z)",
+        ),
+        ([*days, "later"], [*days, None], "'later' in row 20"),
+    ):
+        moments = [one and dt.datetime.fromisoformat(one) for one in found]
+        yield Known(column[0], with_column(column), {"v": moments}, says=says)
+    for column, says in (
+        (["12-34-5678", "98-76-5432"], ""),
+        (["abc 2020", "def 2020"], ""),
+        (["13/25/2020", "40/50/2020"], ""),
+        (["1.5", "2,5", "1.2", "2,2"], "some numbers have decimal points, others decimal commas"),
+    ):
+        yield Known(column[0], with_column(column * 5), {"v": column * 5}, says=says)
+    for pair in ("+-", "?!", ["nil", "one"], ["missing", "present"]):
+        classes = {"'" + word if word in "+-" else word for word in pair}
+        yield Known(f"classes {pair}", with_column([*pair] * 12), cut={"label": "v", "block": 12}, classes=classes)
+    weeks = with_column(["2020-12-31", "2020-12-31", "2021-01-07", "2021-01-07"] * 2)
+    for period, tasks in (
+        ("week", ["2020-12-28", "2021-01-04"]),
+        ("month", ["2020-12", "2021-01"]),
+        ("quarter", ["2020 Q4", "2021 Q1"]),
+        ("year", ["2020", "2021"]),
+        ("day", ["2020-12-31", "2021-01-07"]),
+    ):
+        yield Known(f"one per {period}", weeks, cut={"label": "y", "task": "v", "period": period}, tasks=tasks)
+    dates = pa.array([2**31 - 1, *range(11)], pa.int32()).cast(pa.date32())
+    moments = pa.array([0, 3600 * 10**9 + 5 * 10**8] * 6, pa.timestamp("ns", tz="Mars/Olympus"))
+    out = io.BytesIO()
+    pq.write_table(pa.table({"d": dates, "m": moments, "y": pa.array(["a", "b"] * 6)}), out)
+    found = [None, *(dt.datetime(1970, 1, 1) + dt.timedelta(days=i) for i in range(11))]
+    hours = [dt.datetime(1970, 1, 1), dt.datetime(1970, 1, 1, 1, 0, 0, 500_000)] * 6
+    says = ("lie outside the years 1 to 9999 (the first in row 1)", "'Mars/Olympus' is not known here")
+    yield Known("beyond the calendar", out.getvalue(), {"d": found, "m": hours}, "t.parquet", says=says)
+
+
+# What people should not be punished for
+
+
+class Bomb:
+    """Runs code when unpickled: the test sees whether anything ever does."""
+
+    ran = False
+
+    def __reduce__(self):
+        return (setattr, (Bomb, "ran", True))
+
+
+def table(rows: int = 12, separator: str = ",", header: str = "x,z,y", y: Callable[[int], str] | None = None) -> str:
+    y = y or (lambda i: "ab"[i % 2])
+    lines = [header] if header else []
+    lines += [f"{i * 7 % 5},{i * 3 % 4}.5,{y(i)}" for i in range(rows)]
+    return "\n".join(lines).replace(",", separator) + "\n"
+
+
+def text(content: str, encoding: str = "utf-8") -> Callable[[], bytes]:
+    return lambda: content.encode(encoding)
+
+
+def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", compression) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def npz(**arrays: Any) -> bytes:
+    out = io.BytesIO()
+    np.savez(out, **arrays)
+    return out.getvalue()
+
+
+def parquet(frame: pd.DataFrame) -> bytes:
+    out = io.BytesIO()
+    frame.to_parquet(out)
+    return out.getvalue()
+
+
+def parquet_broken_letters() -> bytes:
+    """Words that are no UTF-8; reading them finds that only when somebody looks at them."""
+    out = io.BytesIO()
+    pd.DataFrame({"x": range(40), "c": ["hello", "other"] * 20, "y": [0, 1] * 20}).to_parquet(out, compression=None)
+    return out.getvalue().replace(b"hello", b"\x80ello")
+
+
+def million_rows() -> bytes:
+    row = b"".join(b"%d,%d,%s\n" % (i % 97, i % 89, (b"a", b"b")[i % 3 == 0]) for i in range(10_000))
+    return b"x,z,y\n" + row * 100
+
+
+FRAME = pd.DataFrame(
+    {
+        "x": [1.5, 2.5, np.nan, 4.0] * 3,
+        "when": pd.date_range("2020-01-01", periods=12, freq="D"),
+        "c": pd.Categorical(["u", "v", "w", "u"] * 3),
+        "flag": [True, False, True, None] * 3,
+        "nested": [[1, 2]] * 12,
+        "y": ["a", "b"] * 6,
+    }
+)
+
+HTML = "<script>alert(1)</script>"
+GOOD = {"tasks": 3, "features": 2, "classes": 2}
+ARFF = "@relation t\n@attribute x numeric\n@attribute 'my name' {a,'b c'}\n@attribute y {no,yes}\n@data\n"
+ARFF_ROWS = "1,a,no\n2,'b c',yes\n3,a,yes\n4,'b c',no\n" * 3
+
+
+def case(
+    name: str,
+    content: Callable[[], bytes],
+    cut: dict[str, Any] | None = None,
+    *,
+    says: tuple[str, ...] = (),
+    told: tuple[str, ...] = (),
+    tasks: int = 0,
+    features: int = 0,
+    classes: int = 0,
+    file: str = "data.csv",
+) -> Known:
+    """Return a file that `says` why it is refused, or one of so many tasks, with what is `told`."""
+    facts = {"size": (tasks, features, classes), "says": told} if tasks else {"refused": True, "says": says}
+    return Known(name, content, file=file, cut=cut or {"label": "y", "block": 4}, **facts)
+
+
+CASES = [
+    # nothing, or hardly anything
+    case("empty", text(""), says=("empty",)),
+    case("blanks only", text("  \n\n \t\n"), says=("empty",)),
+    case("byte order mark only", lambda: b"\xef\xbb\xbf", says=("empty",)),
+    case("header only", text("x,y\n"), says=("no rows",)),
+    case("header without line end", text("x,y"), says=("no rows",)),
+    case("one cell", text("hello"), says=("Only one column",)),
+    case("one column", text("y\n1\n2\n3\n"), says=("Only one column",)),
+    case("one row", text("x,y\n1,a\n"), says=("same value in every row",)),
+    case("two rows", text("x,y\n1,a\n2,b\n"), says=("longer than the 2 rows",)),
+    # labels
+    case("one class", text(table(y=lambda i: "a")), says=("'y'", "same value in every row")),
+    case("label missing everywhere", text(table(y=lambda i: "")), says=("'y'", "is empty")),
+    case("some labels missing", text(table(14, y=lambda i: ["a", "b", ""][(i > 11) * 2 or i % 2])), **GOOD, told=("2 rows left out: no label in column 'y'",)),
+    case("500 classes", text(table(1000, y=lambda i: f"name{i % 500}")), says=("500 different values", "at most 50")),
+    case("label is measured", text(table(200, y=lambda i: f"{i * 1.25}")), says=("measured number",)),
+    case("no such label", text(table()), {"label": "target", "block": 4}, says=("no column 'target'", "'x', 'z' and 'y'")),
+    case("label by position", text(table()), {"label": -1, "block": 4}, **GOOD),
+    case("position out of range", text(table()), {"label": 17, "block": 4}, says=("no column number 17",)),
+    # tasks
+    case("neither task nor block", text(table()), {"label": "y"}, says=("how rows form tasks",)),
+    case("both task and block", text(table()), {"label": "y", "task": "x", "block": 4}, says=("not both",)),
+    case("one task", text("t,x,y\n" + "7,1,a\n7,2,b\n" * 6), {"label": "y", "task": "t"}, says=("'t'", "only one task")),
+    case("label as task", text(table()), {"label": "y", "task": "y"}, says=("both the label and the task",)),
+    case("every row a task", text("t,x,y\n" + "".join(f"{i},{i % 3},{'ab'[i % 2]}\n" for i in range(40))), {"label": "y", "task": "t"}, says=("fewer than two of 40 tasks", "'0' (1)")),
+    case("one task too small", text("t,x,y\n" + "".join(f"{min(i // 8, 2)},{i % 3},{'ab'[i % 2]}\n" for i in range(17))), {"label": "y", "task": "t"}, tasks=2, features=1, classes=2, told=("too small", "'2' (1 row)")),
+    case("3,000 tasks", text("t,x,y\n" + "".join(f"n{i // 4},{i % 3},{'ab'[i % 2]}\n" for i in range(12_000))), {"label": "y", "task": "t"}, says=("3,000 different values", "2,000 tasks")),
+    case("block too long", text(table()), {"label": "y", "block": 100}, says=("longer than the 12 rows",)),
+    case("blocks leave rows over", text(table(14)), **GOOD, told=("2 rows left out: rows left over",)),
+    case("tasks not sorted", text("t,x,y\n" + "".join(f"{i * 5 % 3},{i % 4},{'ab'[i % 2]}\n" for i in range(24))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("increasing order",)),
+    case("dates as tasks", text("when,x,y\n" + "".join(f"2020-{1 + i // 28:02d}-{1 + i % 28:02d},{i % 5},{'ab'[i % 2]}\n" for i in range(168))), {"label": "y", "task": "when"}, tasks=6, features=1, classes=2, told=("one per month",)),
+    case("task column of words", text("t,x,y\n" + "".join(f"{['zinc', 'iron', 'tin'][i // 4]},{i % 3},{'ab'[i % 2]}\n" for i in range(12))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("first appear",)),
+    case("tasks with one class", text("t,x,y\n" + "".join(f"{i // 4},{i % 3},{'ab'[i > 5]}\n" for i in range(12))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("only one class",)),
+    # headers and names
+    case("duplicate columns", text("x,x,y\n" + "1,2,a\n3,1,b\n" * 6), **GOOD, told=("several columns called 'x'",)),
+    case("empty names", text(",,y\n" + "1,2,a\n3,1,b\n" * 6), **GOOD),
+    case("no header", text("1,2,0\n3,4,1\n" * 6), {"label": 2, "block": 4}, **GOOD, told=("first row holds numbers only",)),
+    case("HTML in names and cells", text(f"{HTML},z,y\n" + f"1,2,{HTML}\n3,1,<b>x</b>\n" * 6), **GOOD),
+    case("formulas", text("=cmd|' /C calc'!A0,z,y\n" + "1,2,=1+1\n3,1,@SUM(A1)\n" * 6), **GOOD),
+    case("name of 10,000 characters", text("x" * 10_000 + ",y\n" + "1,a\n2,b\n" * 6), tasks=3, features=1, classes=2),
+    case("markdown in names", text("![x](http://example.invalid/a.png),y\n" + "1,a\n2,b\n" * 6), tasks=3, features=1, classes=2),
+    case("control characters and emoji", text("x\x07\u202e,😀,y\n" + "1,4,a\n2,3,b\n" * 6), **GOOD),
+    # quotes and separators
+    case("quotes and newlines in cells", text('x,"z\nnew",y\n' + '1,"a, ""quoted""\nword",no\n2,b,yes\n' * 6), **GOOD),
+    case("quotation mark never closed", text('x,z,y\n1,"2,a\n' + "1,2,b\n" * 11), says=("row 1", "cell")),
+    case("rows of different length", text("x,y\n1,a\n2,b,c\n3\n"), says=("row 2 has 3 cells", "row 3 has 1 cell")),
+    case("stray separator in one row", text("x,z,y\n1,2,a\n3,1,b,\n" * 1 + "1,2,a\n3,1,b\n" * 5), **GOOD, told=("separator too many",)),
+    # encodings
+    case("UTF-16 cut in the middle", lambda: table().encode("utf-16")[:-1], says=("does not fit", "UTF-8")),
+    case("zero bytes", lambda: table().encode() + b"\0" * 20, says=("not a kind of table",)),
+    # values
+    case("mixed types", text("x,z,y\n" + "".join(f"{i if i != 7 else 'seven'},{i % 3},{'ab'[i % 2]}\n" for i in range(12))), **GOOD, told=("'seven' in row 8", "count as missing")),
+    case("infinities", text("x,z,y\n" + "inf,2,a\n1,1,b\n-Infinity,3,a\n1e999,4,b\n2,2,a\n3,9,b\n" * 2), **GOOD, told=("infinite",)),
+    case("column nearly all missing", text("x,z,y\n" + "1,,a\n2,,b\n" * 5 + "1,5,a\n2,6,b\n"), **GOOD, told=("'z' (10 cells)", "median")),
+    case("constant column", text("x,z,y\n" + "1,5,a\n2,5,b\n" * 6), tasks=3, features=1, classes=2, told=("'z' (the same value in every row)",)),
+    case("nothing to learn from", text("z,y\n" + "5,a\n5,b\n" * 6), says=("No column is left", "'z'")),
+    case("identifiers", text("id,x,y\n" + "".join(f"u{i:04d},{i % 3},{'ab'[i % 2]}\n" for i in range(60))), {"label": "y", "block": 20}, tasks=3, features=1, classes=2, told=("identifier or free text",)),
+    case("category with many values", text("c,x,y\n" + "".join(f"v{i * i % 37},{i % 3},{'ab'[i % 2]}\n" for i in range(120))), {"label": "y", "block": 40, "max_categories": 5}, **GOOD, told=("becomes up to 5 columns of 0 and 1",)),
+    case("huge numbers", text("x,z,y\n" + "1e308,-1e308,a\n-1e308,1e308,b\n" * 6), **GOOD),
+    case("dates as features", text("d,x,y\n" + "".join(f"2020-01-{i + 1:02d},{i % 3},{'ab'[i % 2]}\n" for i in range(12))), **GOOD, told=("'d'",)),
+    # size
+    case("2,000 columns", lambda: (",".join(f"c{j}" for j in range(1999)) + ",y\n" + "".join(",".join(str((i * j + i) % 2003) for j in range(1, 2000)) + f",{'ab'[i % 2]}\n" for i in range(12))).encode(), tasks=3, features=1999, classes=2),
+    case("6,000 columns", lambda: (",".join(f"c{j}" for j in range(6000)) + "\n").encode() * 3, says=("more than 5,000",)),
+    case("a million rows", million_rows, {"label": "y", "block": 1000}, tasks=1000, features=2, classes=2),
+    case("too many rows", lambda: b"x,y\n" + b"1,a\n2,b\n" * 1_050_000, says=("2,100,000 rows", "2,000,000 rows")),
+    case("file too large", lambda: b"x,y\n" + b"1,a\n" * (17 << 20), says=("68 MB", "64 MB")),
+    case("one cell of 20 MB", lambda: b"x,y\n" + b"z" * (20 << 20) + b",a\n2,b\n" + b"1,a\n3,b\n" * 5, {"label": "y", "block": 4}, tasks=3, features=1, classes=2, told=("'x'",)),
+    # archives and other kinds of file
+    case("gzip", lambda: gzip.compress(table().encode()), file="data.csv.gz", **GOOD, told=("gzip",)),
+    case("zip", lambda: zipped({"folder/data.csv": table().encode()}), file="data.zip", **GOOD, told=("out of the zip file",)),
+    case("zip with two tables", lambda: zipped({"a.csv": b"1", "b.csv": b"2"}), says=("one table", "a.csv, b.csv")),
+    case("zip with paths upwards", lambda: zipped({"../../etc/passwd.csv": table().encode()}), **GOOD),
+    case("pickle renamed to csv", lambda: pickle.dumps(Bomb(), protocol=0), says=()),
+    case("other kinds of file", lambda: b"\x93NUMPY\x01\0" + bytes(60), file="data.npz", says=("not a kind of table", "as CSV")),
+    *(case(f"refused: {name}", lambda content=content: content, says=("not a kind of table", "as CSV")) for name, content in {
+        "xz": b"\xfd7zXZ\0" + bytes(90), "SPSS": b"$FL2@(#) SPSS DATA FILE" + bytes(200), "Stata": b"<stata_dta><header><release>118", "R": b"RDX3\nX\n\0\0\0\3" + bytes(50),
+        "PDF": b"%PDF-1.7 ...", "image": b"\x89PNG\r\n\x1a\n" + bytes(50), "pickle": pickle.dumps(Bomb()), "npz": npz(x=np.array([Bomb()], dtype=object)), "random bytes": np.random.default_rng(0).bytes(5000),
+        "web page": b"<!DOCTYPE html><html><table><tr><td>1</td></tr></table></html>", "JSON": b'{"x": [1, 2], "y": ["a", "b"]}', "sparse ARFF": ARFF.encode() + b"{0 1}\n{1 2, 2 b}\n",
+        "OpenDocument": zipped({"mimetype": b"x", "content.xml": b"<x/>"}), "binary workbook": zipped({"xl/workbook.bin": b"x"}),
+    }.items()),
+    # ARFF
+    case("ARFF", text(ARFF + ARFF_ROWS), file="data.arff", **GOOD),
+    case("ARFF called CSV", text(ARFF + ARFF_ROWS), file="data.csv", **GOOD, told=("ARFF",)),
+    case("ARFF with missing values and comments", text("% a comment\n" + ARFF + ARFF_ROWS.replace("3,a", "?,a", 1) + "% end\n"), **GOOD, told=("median",)),
+    case("ARFF without data", text(ARFF), says=("no data rows",)),
+    case("ARFF cut in the header", text(ARFF[:60]), says=("no @DATA line",)),
+    case("ARFF row too long", text(ARFF + "1,a,no\n2,a,yes,7,8\n"), says=("row 2 has 5 cells",)),
+    case("ARFF relational attribute", text("@relation t\n@attribute x relational\n@data\n1\n"), says=("relational",)),
+    # Parquet
+    case("Parquet", lambda: parquet(FRAME), file="data.parquet", tasks=3, features=4, classes=2, told=("lists or other nested",)),
+    case("Parquet with broken letters", parquet_broken_letters, file="data.parquet", says=("Parquet file is damaged", "UTF8")),
+    case("Parquet with a broken middle", lambda: parquet(FRAME)[:60] + b"\xff" * 200 + parquet(FRAME)[260:], file="data.parquet", says=("Parquet file is damaged",)),
+    case("Parquet without rows", lambda: parquet(FRAME.head(0)), file="data.parquet", says=("no rows",)),
+]  # fmt: skip
+
+
 def known_files() -> list[Known]:
     """Return all of them."""
-    families = (dates, numbers, long, missing, identifiers, labels, structure, encodings, combined, workbooks, typed)
-    return [replace(known, family=family.__name__) for family in families for known in family()]
+    families = (
+        dates,
+        numbers,
+        long,
+        missing,
+        identifiers,
+        labels,
+        structure,
+        encodings,
+        combined,
+        workbooks,
+        typed,
+        cells,
+    )
+    return [replace(known, family=family.__name__) for family in families for known in family()] + CASES

@@ -19,7 +19,7 @@ from imrc import datasets
 from imrc.datasets import ChecksumError, DataError, DownloadError, NotAvailableError, _files
 from imrc.datasets._catalogue import RemoteFile
 from imrc.paper.printed import printed_characteristics, printed_datasets
-from tests.unit.nasty_files import zipped
+from tests.unit.known_files import zipped
 
 
 def test_every_data_set_of_the_paper_is_described_with_its_counts():

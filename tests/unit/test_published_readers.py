@@ -11,7 +11,7 @@ import scipy.io
 
 from imrc import datasets
 from imrc.datasets import DataError, DownloadError, _fetch, facts
-from tests.unit.nasty_files import npz
+from tests.unit.known_files import npz
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 from imrc import datasets
 from imrc.cli import main
-from tests.unit.nasty_files import Bomb, npz
+from tests.unit.known_files import Bomb, npz
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [ROOT / "app.py", *sorted((ROOT / "imrc").rglob("*.py")), *sorted((ROOT / "pages").rglob("*.py"))]
