@@ -68,21 +68,14 @@ def network_scores(layout: Layout, theta: NDArray[np.floating], X: Floats) -> Fl
     return np.asarray(activity @ weights.T + biases, dtype=np.float64)
 
 
-def _backward(
-    layout: Layout, theta: Floats, X: Floats, y: Labels | None, generator: np.random.Generator | None = None
-) -> tuple[list[Floats], list[Floats]]:
-    """Return inputs a_l and loss derivatives delta_l of the three layers, (..., n, width); y None: labels are drawn."""
+def _backward(layout: Layout, theta: Floats, X: Floats, y: Labels) -> tuple[list[Floats], list[Floats]]:
+    """Return inputs a_l and loss derivatives delta_l of the three layers, (..., n, width)."""
     layers = layout.split(theta)
     inputs = [X]
     for weights, biases in layers[:-1]:
         inputs.append(np.maximum(inputs[-1] @ weights.T + biases, 0.0))
     weights, biases = layers[-1]
     delta = softmax(inputs[-1] @ weights.T + biases)
-    if y is None:
-        if generator is None:
-            raise ValueError("Drawing labels needs a generator.")
-        levels = generator.random((*delta.shape[:-1], 1))
-        y = np.minimum((delta.cumsum(axis=-1) < levels).sum(axis=-1), layout.n_outputs - 1)
     np.put_along_axis(delta, y[..., None], np.take_along_axis(delta, y[..., None], axis=-1) - 1.0, axis=-1)
     deltas = [delta]
     for layer in (2, 1):
@@ -119,15 +112,12 @@ def group_gradients(layout: Layout, theta: Floats, X: Floats, y: Labels, counts:
     return gradients
 
 
-def mean_squared_gradient(
-    layout: Layout, theta: Floats, X: Floats, y: Labels | None, generator: np.random.Generator | None = None
-) -> Floats:
-    """Return the mean over samples of the squared per-sample gradient (diagonal Fisher information), shape (P,).
+def mean_squared_gradient(layout: Layout, theta: Floats, X: Floats, y: Labels) -> Floats:
+    """Return the mean over samples of the squared per-sample gradient (empirical Fisher information), shape (P,).
 
-    y None: labels drawn from the network's own output (Fisher information proper), else empirical. No per-sample
-    gradient is formed: the square of an outer product is the outer product of the squares.
+    No per-sample gradient is formed: the square of an outer product is the outer product of the squares.
     """
-    inputs, deltas = _backward(layout, theta, X, y, generator)
+    inputs, deltas = _backward(layout, theta, X, y)
     return _mean(layout, [a**2 for a in inputs], [delta**2 for delta in deltas])
 
 

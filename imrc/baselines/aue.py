@@ -13,7 +13,6 @@ from imrc.baselines._strsaga import Init, Model, Steps, Stream
 from imrc.baselines.base import Baseline, Labels, Settings, choice, linear_labels, real, whole, with_last_intercept
 
 Base = Literal["hoeffding", "logistic"]
-Vote = Literal["automatic", "hard", "soft"]
 
 
 @dataclass(frozen=True)
@@ -23,10 +22,6 @@ class AUESettings(Settings):
     members: int = whole(10, 1)  # largest number K of members
     base: Base = choice("hoeffding", Base)  # Hoeffding trees, or logistic models trained by STRSAGA
     epsilon: float = real(1e-10, 0.0, above=True)  # keeps the weights finite
-    # weighted labels or weighted class shares; automatic is soft for trees, hard for logistic members
-    vote: Vote = choice("automatic", Vote)
-    # one pseudo-count per class, so that a task with one class does not silence all older members
-    smooth_frequencies: bool = False
     rate: float = real(2e-2, 0.0)
     shrink: float = real(1e-3, 0.0)
     steps_per_sample: int = whole(2, 1)
@@ -210,8 +205,7 @@ class AUE(Baseline):
     """Accuracy updated ensemble (AUE2), one block per task.
 
     Profiles: ``"default"`` (Hoeffding trees, as in the authors' code in MOA), ``"logistic"`` (logistic members started
-    uniformly on [0, 1), as the authors of DriftSurf rewrote it), ``"zeros"`` (logistic members started at zero),
-    ``"smooth"`` (trees with smoothed class frequencies).
+    uniformly on [0, 1), as the authors of DriftSurf rewrote it).
     """
 
     title = "AUE"
@@ -238,8 +232,6 @@ class AUE(Baseline):
     profiles: ClassVar[Mapping[str, Settings]] = {
         "default": AUESettings(),
         "logistic": AUESettings(base="logistic"),
-        "zeros": AUESettings(base="logistic", init="zeros"),
-        "smooth": AUESettings(smooth_frequencies=True),
     }
     settings: AUESettings
 
@@ -247,8 +239,6 @@ class AUE(Baseline):
         self.stream = Stream(self.n_features + 1)
         self.members: list[Member] = []
         self.weights = np.zeros(0)
-        vote = self.settings.vote
-        self._soft = vote == "soft" or (vote == "automatic" and self.settings.base == "hoeffding")
 
     def _new_member(self) -> Member:
         s = self.settings
@@ -263,8 +253,7 @@ class AUE(Baseline):
         # Of each member the mean of (1 - share of the true class)^2; without a vote a sample counts 1.
         truth = np.arange(len(y)), y
         errors = np.array([((1.0 - member.shares(X1)[truth]) ** 2).mean() for member in self.members])
-        pseudo = 1.0 if self.settings.smooth_frequencies else 0.0
-        counts = np.bincount(y, minlength=self.n_classes) + pseudo
+        counts = np.bincount(y, minlength=self.n_classes)
         self.weights, candidate = member_weights(
             errors, random_guess_error(counts / counts.sum()), self.settings.epsilon
         )
@@ -294,7 +283,7 @@ class AUE(Baseline):
         total = np.zeros((len(X), self.n_classes))
         for member, weight in zip(self.members, self.weights / self.weights.sum(), strict=True):
             shares = member.shares(X1)
-            if self._soft:
+            if self.settings.base == "hoeffding":  # trees vote by shares of classes, logistic members by labels
                 total += weight * shares
             else:
                 total[np.arange(len(X)), shares.argmax(axis=1)] += weight

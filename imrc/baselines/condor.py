@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,15 +13,12 @@ from imrc.baselines.base import (
     Baseline,
     Labels,
     Settings,
-    choice,
     linear_labels,
     real,
     signed_targets,
     whole,
     with_last_intercept,
 )
-
-Weights = Literal["uniform", "replay"]
 
 
 @dataclass(frozen=True)
@@ -31,8 +28,6 @@ class CondorSettings(Settings):
     pool: int = whole(25, 1)  # largest number K of models; the oldest is dropped
     weight_step: float = real(0.75, 0.0)  # eta of the multiplicative weight update
     bias: float = real(1e-3, 0.0, above=True)  # mu: how strongly a new model is held to the weighted old ones
-    # for prediction: uniform after each new model, or adapted by passing the task once more
-    weights: Weights = choice("uniform", Weights)
 
 
 def biased_ridge(X: Floats, targets: Floats, centre: Floats, bias: float) -> Floats:
@@ -67,8 +62,7 @@ class Condor(Baseline):
     """Concept drift via model reuse, with least squares models.
 
     The loss of the weights is (1 - y f)^2 / 4 with f cut to [-1, 1]; a model is fitted by least squares with a penalty
-    on its distance to the weighted combination of the old ones. Profiles ``"default"``, ``"strong"`` (mu = 200) and
-    ``"replay"``.
+    on its distance to the weighted combination of the old ones. Profiles ``"default"`` and ``"strong"`` (mu = 200).
     """
 
     title = "Condor"
@@ -90,7 +84,6 @@ class Condor(Baseline):
     profiles: ClassVar[Mapping[str, Settings]] = {
         "default": CondorSettings(),
         "strong": CondorSettings(bias=200.0),
-        "replay": CondorSettings(weights="replay"),
     }
     settings: CondorSettings
 
@@ -108,8 +101,6 @@ class Condor(Baseline):
         X1, targets = with_last_intercept(X)[order], signed_targets(y[order], self.n_classes)
         self._reweight(X1, targets)
         self._add_model(X1, targets)
-        if self.settings.weights == "replay":
-            self._reweight(X1, targets)
 
     def _reweight(self, X1: Floats, targets: Floats) -> None:
         if len(self.models):

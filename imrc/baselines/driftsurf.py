@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from imrc._checks import check_real
 from imrc._types import Floats
@@ -22,8 +22,6 @@ from imrc.baselines.base import (
     with_last_intercept,
 )
 
-Risk = Literal["regularised", "zero_one"]
-
 
 @dataclass(frozen=True)
 class DriftSurfSettings(Settings):
@@ -35,7 +33,6 @@ class DriftSurfSettings(Settings):
     rate: float = real(2e-2, 0.0)  # step size eta of the logistic models
     shrink: float = real(1e-3, 0.0)  # their L2 constant mu
     steps_per_sample: int = whole(2, 1)  # gradient steps per sample and model
-    risk: Risk = choice("regularised", Risk)  # what is measured on a batch
     init: Init = choice("zeros", Init)  # first parameters: zero, or uniform on [0, 1) as released
 
 
@@ -88,8 +85,6 @@ class DriftSurf(Baseline):
         return Model(start, (self.n_outputs, self.n_features + 1), steps, self.random)
 
     def _risk(self, model: Model, X1: Floats, y: Labels) -> float:
-        if self.settings.risk == "zero_one":
-            return float((linear_labels(model.scores(X1)) != y).mean())
         return model.regularised_risk(X1, y)
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from imrc.baselines.base import (
     Baseline,
     Labels,
     Settings,
-    choice,
     expit,
     linear_labels,
     real,
@@ -22,8 +21,6 @@ from imrc.baselines.base import (
     whole,
     with_last_intercept,
 )
-
-Base = Literal["logistic", "squared"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +31,6 @@ class ELLASettings(Settings):
     sparsity: float = real(math.exp(-12), 0.0)  # mu, weight of the L1 norm of a task's code
     basis_penalty: float = real(math.exp(-10), 0.0, above=True)  # lambda, weight of the squared norm of the basis
     ridge: float = real(math.exp(-5), 0.0, above=True)  # of the single-task fit
-    base: Base = choice("logistic", Base)  # loss of the single-task fit
     first_tasks_span: bool = True  # each of the first q tasks gets a basis column of its own
     free_intercept: bool = True  # the single-task fit does not penalise the intercept
 
@@ -184,12 +180,6 @@ class ELLA(Baseline):
         ridge = np.full(d, s.ridge)
         if s.free_intercept:
             ridge[-1] = 0.0
-        if s.base == "squared":
-            H = X1.T @ X1
-            H[np.diag_indices_from(H)] += ridge
-            H /= n
-            theta = np.linalg.lstsq(H, X1.T @ (2.0 * target - 1.0) / n, rcond=None)[0]
-            return theta, H
         if target.min() == target.max():
             self.n_one_class += 1
             theta = np.zeros(d)

@@ -12,18 +12,16 @@ from imrc._types import Floats
 from imrc.baselines._network import NetworkBaseline, loss_gradient, mean_squared_gradient
 from imrc.baselines.base import Labels, Settings, choice, real, whole
 
-Fisher = Literal["squared_mean", "empirical", "sampled"]
-PenaltyStep = Literal["automatic", "gradient", "proximal"]
+Fisher = Literal["squared_mean", "empirical"]
 
 
 @dataclass(frozen=True)
 class EWCSettings(Settings):
     """Hyper-parameters of EWC.
 
-    Importance of a parameter ("fisher"): square of the mean gradient (the usual reference code), mean of the squared
-    per-sample gradients, or the same with labels drawn from the network (the publication). Gradient steps on the
-    penalty diverge when 2 * learning_rate * strength * importance reaches 2; "automatic" then takes the proximal step
-    (the exact minimiser of the penalised step) for that task.
+    Importance of a parameter ("fisher"): square of the mean gradient (the usual reference code), or mean of the squared
+    per-sample gradients. Gradient steps on the penalty diverge when 2 * learning_rate * strength * importance reaches
+    2: then the proximal step (the exact minimiser of the penalised step) is taken for that task.
     """
 
     learning_rate: float = real(0.01, 0.0, above=True)  # step size of plain SGD
@@ -33,7 +31,6 @@ class EWCSettings(Settings):
     fisher: Fisher = choice("squared_mean", Fisher)
     batch_size: int = whole(10, 1)  # samples per step
     epochs: int = whole(1, 1)  # passes over a task
-    penalty_step: PenaltyStep = choice("automatic", PenaltyStep)
 
 
 def penalty_gradient(theta: Floats, strength: float, fisher_sum: Floats, anchor_sum: Floats) -> Floats:
@@ -56,9 +53,8 @@ def proximal_step(
 class EWC(NetworkBaseline):
     """Elastic weight consolidation, with one quadratic penalty per earlier task.
 
-    Profiles: ``"default"`` (rotations line of the GEM repository), ``"slow"`` (the MER repository), ``"empirical"`` and
-    ``"publication"`` (importance as per-sample squares, with true and with drawn labels). `n_proximal` counts the tasks
-    for which the automatic choice took proximal steps.
+    Profiles: ``"default"`` (rotations line of the GEM repository), ``"slow"`` (the MER repository), ``"empirical"``
+    (importance as per-sample squares). `n_proximal` counts the tasks for which proximal steps were taken.
     """
 
     title = "EWC"
@@ -76,7 +72,6 @@ class EWC(NetworkBaseline):
         "default": EWCSettings(),
         "slow": EWCSettings(learning_rate=0.001, strength=100.0, fisher_samples=10),
         "empirical": EWCSettings(fisher="empirical"),
-        "publication": EWCSettings(fisher="sampled"),
     }
     settings: EWCSettings
 
@@ -88,10 +83,8 @@ class EWC(NetworkBaseline):
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
         s = self.settings
-        proximal = s.penalty_step == "proximal"
-        if s.penalty_step == "automatic":
-            proximal = 2.0 * s.learning_rate * s.strength * float(self.fisher_sum.max()) >= 2.0
-            self.n_proximal += proximal
+        proximal = 2.0 * s.learning_rate * s.strength * float(self.fisher_sum.max()) >= 2.0
+        self.n_proximal += proximal
         for batch in self._batches(X, y, s.batch_size, s.epochs):
             self._step(*batch, proximal)
         self._consolidate(X[: s.fisher_samples], y[: s.fisher_samples])
@@ -112,19 +105,15 @@ class EWC(NetworkBaseline):
     def _consolidate(self, X: Floats, y: Labels) -> None:
         """Add the importance of the finished task's parameters to the sums."""
         with np.errstate(over="ignore", invalid="ignore"):
-            fisher = self._importance(X, y)
+            if self.settings.fisher == "squared_mean":
+                fisher = np.asarray(loss_gradient(self._layout, self.theta, X, y) ** 2)
+            else:
+                fisher = mean_squared_gradient(self._layout, self.theta, X, y)
         if not np.isfinite(fisher).all():  # a network this far off has nothing to consolidate
             self.n_diverged += 1
             return
         self.fisher_sum = self.fisher_sum + fisher
         self.anchor_sum = self.anchor_sum + fisher * self.theta
-
-    def _importance(self, X: Floats, y: Labels) -> Floats:
-        if self.settings.fisher == "squared_mean":
-            return np.asarray(loss_gradient(self._layout, self.theta, X, y) ** 2)
-        if self.settings.fisher == "empirical":
-            return mean_squared_gradient(self._layout, self.theta, X, y)
-        return mean_squared_gradient(self._layout, self.theta, X, None, self.random)
 
     def state_size(self) -> int:
         """Return 3 P: parameters and the two sums; it does not grow with the number of tasks."""

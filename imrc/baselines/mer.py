@@ -13,19 +13,12 @@ from imrc._types import Floats
 from imrc.baselines._network import HIDDEN, NetworkBaseline
 from imrc.baselines.base import Labels, Settings, choice, real, whole
 
-Algorithm = Literal["1", "6", "7"]
 Precision = Literal["float32", "float64"]
-Reservoir = Literal["textbook", "released"]
 
 
 @dataclass(frozen=True)
 class MERSettings(Settings):
-    """Hyper-parameters of MER.
-
-    Algorithm 6: current sample last, one interpolation (gamma) per batch. 7: one batch with the current sample at a
-    random place and its loss times s. A reservoir draws the place of sample number a (from 1) from 0..a-1, or from 0..a
-    as in the authors' code.
-    """
+    """Hyper-parameters of MER."""
 
     learning_rate: float = real(0.03, 0.0, above=True)  # alpha, step size of single-sample SGD
     within: float = real(0.03, 0.0, 1.0)  # beta: interpolation after each batch
@@ -33,26 +26,23 @@ class MERSettings(Settings):
     memory: int = whole(5120, 1)  # slots m of the reservoir
     replay: int = whole(100, 0)  # samples r drawn from the reservoir per batch
     batches: int = whole(10, 1)  # s, per arriving sample
-    algorithm: Algorithm = choice("1", Algorithm)
-    reservoir: Reservoir = choice("textbook", Reservoir)
     # of the network while it is trained; the authors' code uses single precision
     precision: Precision = choice("float32", Precision)
 
 
-def reservoir_slot(seen: int, filled: int, slots: int, generator: np.random.Generator, *, extra: int = 0) -> int:
-    """Return the slot for sample number `seen` (from 1), -1: not kept, all with one chance; `extra` 1: of seen + 1."""
+def reservoir_slot(seen: int, filled: int, slots: int, generator: np.random.Generator) -> int:
+    """Return the slot for sample number `seen` (from 1), -1: not kept, all with one chance."""
     if filled < slots:
         return filled
-    place = int(generator.integers(seen + extra))
+    place = int(generator.integers(seen))
     return place if place < slots else -1
 
 
 class MER(NetworkBaseline):
-    """Meta-experience replay, algorithm 1 of the publication by default.
+    """Meta-experience replay, algorithm 1 of the publication.
 
     Profiles: ``"default"`` (values of the authors' README: 1010 steps per sample), ``"argparse"`` (command line
-    defaults, which make it sequential replay: 21 steps per sample), ``"small"`` (authors' line for 500 memories),
-    ``"algorithm6"``, ``"algorithm7"``.
+    defaults, which make it sequential replay: 21 steps per sample), ``"small"`` (authors' line for 500 memories).
     """
 
     title = "MER"
@@ -67,16 +57,13 @@ class MER(NetworkBaseline):
     wins = "Tasks so alike that one rule fits all, because it pools everything with a flexible rule."
     keeps = "A reservoir of up to 5,120 samples, and a network."
     deviations = (
-        "Reservoir places are drawn from 0..a-1 (uniform inclusion); the authors' code draws from 0..a. Both are "
-        "available.",
+        "Reservoir places are drawn from 0..a-1 (uniform inclusion); the authors' code draws from 0..a.",
         "Task numbers are not stored with the samples: the authors' code keeps them but never uses them.",
     )
     profiles: ClassVar[Mapping[str, Settings]] = {
         "default": MERSettings(),
         "argparse": MERSettings(learning_rate=0.001, within=1.0, across=1.0, replay=20, batches=1),
         "small": MERSettings(learning_rate=0.1, within=0.01, memory=500, replay=10),
-        "algorithm6": MERSettings(across=0.1, algorithm="6"),
-        "algorithm7": MERSettings(across=0.03, batches=5, algorithm="7"),
     }
     settings: MERSettings
 
@@ -96,17 +83,16 @@ class MER(NetworkBaseline):
             self._X[0], self._y[0] = X[i], y[i]
             before = self.theta.copy()
             with np.errstate(over="ignore", invalid="ignore"):
-                if self.settings.algorithm == "7":
-                    self._replay_weighted()
-                else:
-                    self._replay()
+                self._replay()
             if not np.isfinite(self.theta).all():
                 self.theta = before
                 self.n_diverged += 1
             self._keep()
 
     def _replay(self) -> None:
-        """Algorithms 1 and 6: s batches of the current sample and r drawn from memory."""
+        """Take s batches of the current sample and r drawn from memory."""
+        from imrc.baselines._kernels import sgd_sequence
+
         s = self.settings
         before_all = self.theta.copy()
         size = min(s.replay, self.filled)
@@ -116,28 +102,10 @@ class MER(NetworkBaseline):
             order = np.zeros(size + 1, dtype=np.int64)
             if draws is not None:
                 order[1:] = draws[batch]
-            if s.algorithm == "6":
-                order = order[::-1].copy()
-            self._descend(order, np.full(size + 1, s.learning_rate))
-            self._interpolate(before, s.within if s.algorithm == "1" else s.across)
-        if s.algorithm == "1":
-            self._interpolate(before_all, s.across)
-
-    def _replay_weighted(self) -> None:
-        """Algorithm 7: one batch, the current sample at a random place with its loss multiplied by s."""
-        s = self.settings
-        if self.n_seen == 0:
-            return
-        size = min(s.replay, self.filled)
-        order = np.insert(self.random.integers(1, self.filled + 1, size=size), self.random.integers(size + 1), 0)
-        before = self.theta.copy()
-        self._descend(order, np.where(order == 0, s.batches, 1.0) * s.learning_rate)
-        self._interpolate(before, s.across)
-
-    def _descend(self, order: Labels, rates: Floats) -> None:
-        from imrc.baselines._kernels import sgd_sequence
-
-        sgd_sequence(self.theta, HIDDEN, self.n_classes, self._X, self._y, order, rates.astype(self.theta.dtype))
+            rates = np.full(size + 1, s.learning_rate).astype(self.theta.dtype)
+            sgd_sequence(self.theta, HIDDEN, self.n_classes, self._X, self._y, order, rates)
+            self._interpolate(before, s.within)
+        self._interpolate(before_all, s.across)
 
     def _interpolate(self, before: NDArray[Any], share: float) -> None:
         """Go from `before` only the given share of the way to theta; a share of 1 leaves theta bit for bit."""
@@ -149,8 +117,7 @@ class MER(NetworkBaseline):
     def _keep(self) -> None:
         """Put the current sample into the reservoir, perhaps."""
         self.n_seen += 1
-        extra = int(self.settings.reservoir == "released")
-        slot = reservoir_slot(self.n_seen, self.filled, self.settings.memory, self.random, extra=extra)
+        slot = reservoir_slot(self.n_seen, self.filled, self.settings.memory, self.random)
         if slot >= 0:
             self._X[slot + 1], self._y[slot + 1] = self._X[0], self._y[0]
             self.filled = max(self.filled, slot + 1)

@@ -23,7 +23,7 @@ class Weighted(OwnEvolving):
     """Logistic regression, a forest or boosting on rows weighted by tracking, each candidate judged by predictions."""
 
     title = "Logistic regression by tracked weights"
-    kind = "reference"
+    origin = "simple"
     idea = "Logistic regression on the past by four sets of weights, pooled to alone; what predicted tasks best counts."
     wins = "Where another classifier than ours fits the rows, and the past is worth something."
     keeps = "All samples, and four classifiers per task."

@@ -8,7 +8,7 @@ from sklearn.linear_model import Lasso, LogisticRegression, Ridge
 from sklearn.metrics import log_loss
 
 from imrc.baselines._strsaga import Model, Steps, Stream
-from imrc.baselines.aue import AUE, HoeffdingTree, random_guess_error
+from imrc.baselines.aue import AUE, HoeffdingTree
 from imrc.baselines.base import with_last_intercept
 from imrc.baselines.condor import Condor, reweight
 from imrc.baselines.driftsurf import DriftSurf
@@ -93,17 +93,15 @@ class TestCondor:
         ridge = Ridge(alpha=n * 0.3, fit_intercept=False, solver="cholesky").fit(with_last_intercept(X), 2.0 * y - 1)
         np.testing.assert_allclose(condor.models[0, :, 0], ridge.coef_, rtol=1e-8)
 
-    def test_oldest_model_is_dropped_and_weights_start_again_or_prefer_what_fits_the_newest_task(self):
+    def test_oldest_model_is_dropped_and_weights_start_again(self):
         options = {"n_classes": 2, "n_features": 3, "random_state": 0, "pool": 3}
-        condor, replay, first = Condor(**options), Condor(**options, bias=0.01, weights="replay"), []
+        condor, first = Condor(**options), []
         for step in range(5):
             task = clusters(12, step, flip=step in (3, 4))
             first.append(condor.partial_fit_task(step, *task).models[-1])
-            replay.partial_fit_task(step, *task)
             np.testing.assert_allclose(condor.weights, 1 / min(step + 1, 3))
         np.testing.assert_array_equal(condor.models, first[2:])
         assert condor.state_size() == 3 * 4 + 3
-        assert replay.weights[0] < 0.01 < replay.weights[-1]
 
 
 def script(risks, competitor):
@@ -276,8 +274,8 @@ class TestAUE:
         # .465 * .05 = .443; ties go to the smaller label.
         three, weights = [0.9, 0.6, 0.05], [2.941176, 1.851852, 4.166667]
         for shares, weight, options, answer in (
-            (three, weights, {"vote": "hard"}, 1),
-            (three, weights, {"vote": "soft"}, 0),
+            (three, weights, {"profile": "logistic"}, 1),
+            (three, weights, {}, 0),
             ([0.9, 0.1], [1.0, 1.0], {}, 0),
         ):
             aue = self.prepared(shares, **options)
@@ -290,17 +288,6 @@ class TestAUE:
         np.testing.assert_allclose(aue.weights, [4.0, 4.0], rtol=0.01)
         aue.partial_fit_task(2, *clusters(100, 2, spread=0.3, flip=True))
         np.testing.assert_allclose(aue.weights, [0.8, 0.8, 4.0], rtol=0.01)
-
-    def test_block_with_one_class_silences_the_old_unless_smoothed(self):
-        shares = {}
-        for smooth in (False, True):
-            aue = AUE(n_classes=2, n_features=3, random_state=0, smooth_frequencies=smooth)
-            aue.partial_fit_task(0, *clusters(20, 0))
-            aue.partial_fit_task(1, clusters(20, 1)[0], np.ones(20, dtype=int))
-            shares[smooth] = aue.weights[1] / aue.weights.sum()
-        assert shares[False] > 0.999999
-        p = np.array([1, 21]) / 22
-        assert shares[True] < 1 - 0.5 * random_guess_error(p) / 2
 
 
 class TestHoeffdingTree:
