@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -94,10 +93,10 @@ def _state(file: datasets.RemoteFile, path: Path) -> dict[str, str]:
     return {"state": "ok", "message": "The published file."}
 
 
-def _print_rows(options: argparse.Namespace, rows: list[dict[str, Any]], what: str, columns: Mapping[str, str]) -> None:
-    """Print rows; the table has these columns, each under a title."""
-    cells = [[str(row[key]) for key in columns] for row in rows]
-    print_as(options, rows, {what: rows}, lambda: print_table([*columns.values()], cells, left=len(columns)))
+def _sample(name: str) -> dict[str, Any]:
+    with Path(name).open("xb") as stream:
+        stream.write(datasets.sample_csv())
+    return {"file": name, "message": f"{name}: readings of pumps over 40 weeks. The label is the column state."}
 
 
 def run(options: argparse.Namespace) -> int:
@@ -105,29 +104,25 @@ def run(options: argparse.Namespace) -> int:
     action, name = options.action, options.name
     if action in ("info", "fetch", "sample") and name is None:
         raise InputError(f"imrc datasets {action} needs a name: imrc datasets {action} NAME.")
-    if action == "sample":
-        with Path(name).open("xb") as stream:
-            stream.write(datasets.sample_csv())
-        print(f"{name}: readings of pumps over 40 weeks. The label is the column state.")
-        return 0
-    if name is not None:
+    if action != "sample" and name is not None:
         check_choice("NAME", name, datasets.names())
-    if action == "check":
-        rows = _check(name)
-        _print_rows(options, rows, "files", {"name": "name", "file": "file", "state": "state", "message": ""})
+    if action in ("list", "check"):
+        columns = {"name": "name", "tasks": "tasks", "group": "group", "state": "state"}
+        if action == "check":
+            rows, columns = _check(name), {"name": "name", "file": "file", "state": "state", "message": ""}
+        else:
+            rows = [{**_facts(one), "state": datasets.status(one).in_words} for one in datasets.names()]
+        cells = [[str(row[key]) for key in columns] for row in rows]
+        told = {"files" if action == "check" else "datasets": rows}
+        print_as(options, rows, told, lambda: print_table([*columns.values()], cells, left=len(columns)))
         bad = {"damaged"} if name is None else {"damaged", "missing"}
         return FAILURE if bad & {row["state"] for row in rows} else 0
-    if action == "list":
-        rows = [{**_facts(one), "state": datasets.status(one).in_words} for one in datasets.names()]
-        _print_rows(options, rows, "datasets", {key: key for key in ("name", "tasks", "group", "state")})
-        return 0
-    told = _facts(name) if action == "info" else _fetch(name)
-    shown = told if action == "info" else {"": told["message"]}
+    found = {"info": _facts, "fetch": _fetch, "sample": _sample}[action](name)
     words = {True: "yes", False: "no"}
     lines = [
-        f"{key.replace('_', ' '):16s}{words[value] if isinstance(value, bool) else value}" if key else value
-        for key, value in shown.items()
+        f"{key.replace('_', ' '):16s}{words[value] if isinstance(value, bool) else value}"
+        for key, value in found.items()
         if value is not None
     ]
-    print_as(options, [told], told, lambda: print("\n".join(lines)))
+    print_as(options, [found], found, lambda: print(found.get("message") or "\n".join(lines)))
     return 0

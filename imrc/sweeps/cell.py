@@ -8,7 +8,7 @@ import platform
 import threading
 import time
 import traceback
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cache, cached_property, lru_cache
 from importlib.metadata import version
 from typing import Any
@@ -19,8 +19,9 @@ import imrc
 from imrc import datasets
 from imrc.baselines import parse_method, registry
 from imrc.core.learner import Learner
-from imrc.evaluation import RunResult, RunSettings, effective_samples, iter_run
+from imrc.evaluation import RunResult, RunSettings, effective_samples
 from imrc.evaluation._threads import single_thread
+from imrc.evaluation.run import run_all
 from imrc.evaluation.scenarios import HeadlineKind
 from imrc.features import VERSION as FEATURES
 from imrc.features import WITH_FREQUENCIES, FeatureSpec
@@ -137,16 +138,9 @@ class Cell:
         return f"{self.dataset}, {name}, n = {s.n}, seed {s.seed}, repetition {self.repetition + 1}"
 
 
-@dataclass(frozen=True)
-class Record:
-    """What a finished cell leaves: rows for the table, and its arrays as bytes."""
-
-    rows: tuple[dict[str, Any], ...]  # one per rule: its errors, risk and effective sample size
-    seconds: float  # processor time of learning
-    wall_s: float  # time of everything, loading included
-    state: float  # numbers the method keeps at the end
-    versions: str  # of Python and the libraries, as JSON
-    content: bytes  # the run's arrays, as `RunResult.to_bytes` writes them
+Record = dict[str, Any]
+"""What a finished cell leaves, as a store keeps it: scores of each rule, processor seconds of learning, seconds of
+everything (loading included), numbers kept at the end, versions, and the arrays as `RunResult.to_bytes` writes them."""
 
 
 @dataclass(frozen=True)
@@ -182,14 +176,14 @@ def _versions() -> str:
     return json.dumps({"imrc": imrc.__version__, "python": platform.python_version(), **found})
 
 
-def _rows(result: RunResult) -> tuple[dict[str, Any], ...]:
+def _scores(result: RunResult) -> list[dict[str, Any]]:
     rows = []
     for rule in result.error_tables:
         row: dict[str, Any] = {kind: float(result.per_repetition(rule, kind)[0]) for kind in ERRORS}
         row["risk"] = result.risk_tables[rule].average()[0] if rule in result.risk_tables else None
         row["ess"] = effective_samples(result, rule).mean if rule in result.ess_tables else None
         rows.append({"rule": rule, **plain(row)})
-    return tuple(rows)
+    return rows
 
 
 def run_cell(cell: Cell) -> Record | Failure:
@@ -216,14 +210,13 @@ def _run(cell: Cell) -> Record:
                 )
             if method == "imrc":
                 _compiled()
-        steps = list(iter_run(sequence, cell.settings, only=(cell.repetition,), threads=1))
-        result = RunResult.from_steps(replace(cell.settings, repetitions=1), sequence, steps)
+        result = run_all(sequence, cell.settings, only=(cell.repetition,), threads=1)
     (name,) = cell.settings.methods
-    return Record(
-        rows=_rows(result),
-        seconds=float(np.sum(result.method_time_s[name])),
-        wall_s=time.perf_counter() - started,
-        state=float(result.state_sizes[name][0, -1]),
-        versions=_versions(),
-        content=result.to_bytes(),
-    )
+    return {
+        "scores": json.dumps(_scores(result)),
+        "seconds": float(np.sum(result.method_time_s[name])),
+        "wall_s": time.perf_counter() - started,
+        "state": float(result.state_sizes[name][0, -1]),
+        "versions": _versions(),
+        "content": result.to_bytes(),
+    }

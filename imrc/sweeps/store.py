@@ -113,11 +113,11 @@ class ResultStore:
         """Return whether a finished cell was kept; False if it was there already."""
         s, used = cell.settings, uses(cell.settings)
         row = {
-            **vars(cell), **vars(record),
+            **vars(cell), **record,
             "features": features_text(s.features), "n": s.n, "k": cell.tasks, "b": used.get("b"), "W": used.get("W"),
             "preset": _preset(s), "method": method_of(s), "seed": s.seed, "key": cell.key,
             "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
-            "scores": json.dumps(record.rows), "settings": json.dumps(s.to_json()),
+            "settings": json.dumps(s.to_json()),
         }  # fmt: skip
         new = f"INSERT INTO cells VALUES ({', '.join('?' * len(_STORED))}) ON CONFLICT (key) DO NOTHING RETURNING 1"  # noqa: S608
         return bool(self._execute(new, [row[name] for name in _STORED]))

@@ -123,14 +123,14 @@ def test_a_store_that_cannot_be_used_ends_with_status_1(capsys, tmp_path, place,
 
 
 def test_failed_cells_are_listed_and_end_with_status_1(capsys, monkeypatch):
-    evaluate = cell_module.iter_run
+    evaluate = cell_module.run_all
 
     def fail_sometimes(sequence, settings, *, only, **options):
         if only == (1,):
             raise ValueError("no such luck")
         return evaluate(sequence, settings, only=only, **options)
 
-    monkeypatch.setattr(cell_module, "iter_run", fail_sometimes)
+    monkeypatch.setattr(cell_module, "run_all", fail_sometimes)
     assert main(SMALL) == 1
     output = capsys.readouterr()
     assert "Failed: identical, imrc:recommended, n = 5, seed 0, repetition 2: ValueError: no such luck" in output.err

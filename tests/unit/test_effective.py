@@ -74,10 +74,10 @@ def test_theorem_4_follows_the_ratio_and_its_interval():
 
 
 def test_the_table_of_a_sweep_holds_the_same_number(run):
-    from imrc.sweeps.cell import _rows
+    from imrc.sweeps.cell import _scores
 
     one = replace(run, ess_tables={rule: LagTable(table.values[:1]) for rule, table in run.ess_tables.items()})
-    rows = {row["rule"]: row["ess"] for row in _rows(one)}
+    rows = {row["rule"]: row["ess"] for row in _scores(one)}
     assert rows["forward_backward"] == effective_samples(one).mean
 
 
