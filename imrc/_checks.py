@@ -9,6 +9,7 @@ import difflib
 import math
 import operator
 from collections.abc import Collection, Iterable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -39,12 +40,37 @@ def did_you_mean(given: object, known: Iterable[str]) -> str:
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
+def _shown(value: object) -> str:
+    """Return a value as a message shows it; of one that would fill a page, what it is."""
+    text = repr(value)
+    return text if len(text) <= 80 and "\n" not in text else f"a {type(value).__name__}"
+
+
+def check_bool(name: str, value: object) -> bool:
+    """Return `value` if it is True or False."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise InputTypeError(f"{name} must be True or False, got {_shown(value)}.")
+
+
+def check_place(path: str | Path) -> Path:
+    """Return where a file can be written; InputError if its folder is missing, or it is a folder itself."""
+    place = Path(path)
+    if not place.parent.is_dir():
+        raise InputError(
+            f"There is no folder {str(place.parent)!r} to save {place.name!r} in: make it, or save elsewhere."
+        )
+    if place.is_dir():
+        raise InputError(f"{str(place)!r} is a folder: add a name for the file.")
+    return place
+
+
 def check_choice(name: str, value: object, allowed: Collection[T]) -> T:
     """Return `value` if it is one of `allowed`; otherwise raise a ValueError that lists them."""
     if isinstance(value, str) and value in allowed:
         return cast(T, value)
     choices = ", ".join(map(repr, sorted(allowed)))
-    raise InputError(f"{name} must be one of {choices}; got {value!r}.{did_you_mean(value, allowed)}")
+    raise InputError(f"{name} must be one of {choices}; got {_shown(value)}.{did_you_mean(value, allowed)}")
 
 
 def check_names(where: str, given: Iterable[str], known: Collection[str], what: str = "option") -> None:
@@ -62,7 +88,7 @@ def check_int(name: str, value: object, low: int, high: int | None = None) -> in
     try:
         number = operator.index(cast(Any, value))
     except TypeError:
-        raise InputTypeError(f"{name} must be a whole number, got {value!r}.") from None
+        raise InputTypeError(f"{name} must be a whole number, got {_shown(value)}.") from None
     if number < low or (high is not None and number > high):
         wanted = f"at least {low}" if high is None else f"between {low} and {high}"
         raise InputError(f"{name} must be {wanted}; got {number}.")
@@ -76,7 +102,7 @@ def check_real(
     try:
         number = float(cast(Any, value))
     except (TypeError, ValueError):
-        raise InputTypeError(f"{name} must be a number, got {value!r}.") from None
+        raise InputTypeError(f"{name} must be a number, got {_shown(value)}.") from None
     if not math.isfinite(number) or not low <= number <= high or (low_open and number == low):
         lower = f"above {low}" if low_open else f"at least {low}"
         upper = "" if high == math.inf else f" and at most {high}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeGuard, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imrc._checks import InputTypeError, check_choice, check_int, check_matrix, check_real
+from imrc._checks import InputError, InputTypeError, check_choice, check_int, check_matrix, check_real
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -210,6 +210,26 @@ class TaskSequence:
     def __getitem__(self, index: int | slice) -> Task | TaskSequence:
         return replace(self, tasks=self.tasks[index]) if isinstance(index, slice) else self.tasks[index]
 
+    def __add__(self, other: TaskSequence | Task) -> TaskSequence:
+        """Return the tasks of both, in this order; InputError if their columns do not mean the same."""
+        if isinstance(other, Task):
+            later, classes = [other], np.unique(other.y)
+        elif isinstance(other, TaskSequence):
+            later, classes = [*other.tasks], other.classes
+            for name in ("feature_names", "column_kinds", "categories"):
+                if getattr(self, name) != getattr(other, name):
+                    raise InputError(
+                        f"The sequences differ in {name}, so their columns do not mean the same. Make both at once: "
+                        "put the rows in one table, or the pairs in one list, and call imrc.tasks_from."
+                    )
+        else:
+            kind = type(other).__name__
+            raise InputTypeError(f"A TaskSequence or a Task can be added, not {kind}. {how_to_make_tasks(other)}")
+        both, info = np.union1d(self.classes, classes), dict(self.info)
+        if len(both) > len(self.classes):
+            info.pop("class_names", None)
+        return replace(self, tasks=(*self.tasks, *later), classes=both, info=info, truth=None)
+
     def __repr__(self) -> str:
         return (
             f"TaskSequence({self.name!r}, {len(self)} tasks, {self.sizes.sum()} samples, "
@@ -322,6 +342,8 @@ def how_to_make_tasks(data: object) -> str:
     if is_frame(data):
         columns = ", ".join(repr(str(name)) for name in data.columns[:8]) + (" …" if len(data.columns) > 8 else "")
         return f"Make tasks of a data frame by imrc.tasks_from(df, {of_table}. Columns: {columns}."
+    if isinstance(data, Mapping):
+        return f"Make a data frame of the columns: imrc.tasks_from(pandas.DataFrame(...), {of_table}."
     if isinstance(data, str | os.PathLike):
         named = 'imrc.datasets.load("NAME")'
         return f"Make tasks of a file by imrc.tasks_from({str(data)!r}, {of_table}; {named} gives a dataset."

@@ -24,14 +24,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from imrc._checks import DataError, InputError, check_int, check_real
+from imrc._checks import DataError, InputError, InputTypeError, check_int, check_real
 from imrc._types import Floats, Ints
 from imrc.core.moments import sample_moments
 from imrc.core.recursions import forward_step
 from imrc.evaluation import RunResult
 from imrc.features import FeatureSpec, make
 from imrc.solvers.api import with_intercept
-from imrc.tasks import TaskSequence
+from imrc.tasks import TaskSequence, checked_tasks, how_to_make_tasks, is_frame
 from imrc.wording import decimal, number, p_text
 
 __all__ = ["Arrival", "Watcher"]
@@ -237,6 +237,9 @@ class Watcher:
         memory: int = 2000,
         seed: int = 0,
     ) -> None:
+        if isinstance(alpha, TaskSequence) or is_frame(alpha):
+            how = "" if isinstance(alpha, TaskSequence) else f" {how_to_make_tasks(alpha)}"
+            raise InputTypeError(f"A Watcher is made of settings, and then reads tasks: Watcher().read(tasks).{how}")
         self.alarm = Alarm(alpha, permutations=permutations, memory=memory, seed=seed)
         self.usual = MoreThanUsual()
         self.tasks = 0
@@ -275,6 +278,7 @@ class Watcher:
         DataError
             If the tasks seen before have changed.
         """
+        sequence = checked_tasks("Watcher.read", sequence)
         tasks = len(sequence) if tasks is None else min(tasks, len(sequence))
         if tasks < max(self.tasks, 1):
             if self.tasks:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imrc._checks import InputError, check_int, check_matrix
+from imrc._checks import InputError, InputTypeError, check_int, check_matrix
 from imrc._types import Floats, Ints
 from imrc.diagnostics.samples import Reduced, given_moments, reduce_moments
+from imrc.tasks import TaskSequence
 
 _BAND = (0.025, 0.975)
 _BAND_COMPONENTS = 64
@@ -83,6 +84,8 @@ def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> Parti
     """
     from imrc.diagnostics._kernels import component_pacf
 
+    if isinstance(means, TaskSequence):
+        raise InputTypeError("Partial autocorrelation is that of means. Of tasks: imrc.diagnostics.assess(tasks).pacf.")
     means = check_matrix("means", means)
     k = len(means)
     if k < 2:
@@ -120,7 +123,7 @@ def variogram_of(reduced: Reduced, max_lag: int | None = None) -> Variogram:
     return Variogram(lags, gamma, k - lags, exponent)
 
 
-def variogram(means: ArrayLike, mse: ArrayLike, max_lag: int | None = None) -> Variogram:
+def variogram(means: ArrayLike, mse: ArrayLike | None = None, max_lag: int | None = None) -> Variogram:
     """Mean squared distance between tasks t apart, corrected for sampling noise.
 
     gamma(t) = mean_i (D_(i, i+t) - h_i - h_(i+t)) in units of the noise variance of one sample average,
@@ -149,6 +152,11 @@ def variogram(means: ArrayLike, mse: ArrayLike, max_lag: int | None = None) -> V
     >>> variogram([[0.0], [1.0], [2.0], [3.0], [4.0]], 0.1, max_lag=4).gamma.round(9).tolist()
     [8.0, 38.0, 88.0, 158.0]
     """
+    if mse is None:
+        raise InputTypeError(
+            "A variogram is made of means (tasks, components) and their mean squared errors, variogram(means, mse). "
+            "Of tasks it is imrc.diagnostics.assess(tasks).variogram."
+        )
     moments = given_moments(means, mse)
     k = len(moments.tau)
     if k < 2:

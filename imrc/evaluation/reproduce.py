@@ -1,4 +1,4 @@
-"""The code that repeats a run, as a script and as a command, and the script that learns a model."""
+"""The code that repeats a run: a script, from the data to what a model predicts, and a command."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from imrc.core.presets import own_features
 from imrc.evaluation.settings import RunSettings
 from imrc.features import FeatureSpec
 
+_NAMES = {"label": "target", "task": "by", "block": "every"}
+"""What `imrc.tasks_from` and the command line call options of the reader of tables."""
 
-def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None = None) -> str:
-    """Return a script that reproduces a run on a named dataset, or on a file with options of `read_table`.
+
+def as_python(
+    dataset: str,
+    tasks: int,
+    settings: RunSettings,
+    file_options: Mapping[str, Any] | None = None,
+    strategy: str | None = None,
+) -> str:
+    """Return a script that checks a dataset, or a file with options of its reader, learns a model and predicts.
+
+    The model is learnt by a strategy, None: the advised one.
 
     >>> print(as_python("identical", 5, RunSettings(n=4)))
     import imrc
     <BLANKLINE>
-    sequence = imrc.datasets.load("identical", tasks=5, seed=0)
-    result = imrc.evaluate(sequence, n=4, b=3, W="all", preset="recommended", repetitions=10, seed=0)
-    for rule, error in result.headline().items():
-        print(f"{rule:16s} {error.mean:.3f} ± {error.stderr:.3f}")
+    tasks = imrc.datasets.load("identical", tasks=5, seed=0)
+    report = imrc.check(tasks, n=4, b=3, W="all", preset="recommended", repetitions=10, seed=0)
+    print(report)
+    model = report.fit()  # the advised strategy, learnt from all rows
+    model.save("model.imrc")  # imrc.load("model.imrc") brings it back
+    print(model.predict(tasks[-1].X[:10]), "predicted")
     """
-    head, arguments = _head(dataset, tasks, settings, file_options)
-    # One repetition has no standard error.
-    spread = " ± {error.stderr:.3f}" if settings.repetitions > 1 else ""
-    return (
-        f"{head}"
-        f"result = imrc.evaluate(sequence, {arguments})\n"
-        "for rule, error in result.headline().items():\n"
-        f'    print(f"{{rule:16s}} {{error.mean:.3f}}{spread}")'
-    )
-
-
-def _head(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None) -> tuple[str, str]:
-    """Return the lines of a script that load the tasks, and the arguments of a run on them."""
     given, spec, imports = _numbers(settings), settings.features, "import imrc\n"
     if settings.scenario != "continual":
         given["scenario"] = settings.scenario
@@ -50,35 +50,17 @@ def _head(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping
     if file_options is None:
         load = f'imrc.datasets.load("{dataset}", tasks={tasks}, seed={settings.seed})'
     else:
-        options = "".join(f", {name}={value!r}" for name, value in file_options.items())
-        load = f"imrc.datasets.read_table({dataset!r}{options}).head({tasks})"
-    return f"{imports}\nsequence = {load}\n", arguments
-
-
-def model_as_python(
-    dataset: str, tasks: int, settings: RunSettings, strategy: str, file_options: Mapping[str, Any] | None = None
-) -> str:
-    """Return a script that checks the tasks, learns a model by a strategy, keeps it and predicts.
-
-    >>> print(model_as_python("identical", 5, RunSettings(n=4), "pooled"))
-    import imrc
-    <BLANKLINE>
-    sequence = imrc.datasets.load("identical", tasks=5, seed=0)
-    report = imrc.check(sequence, n=4, b=3, W="all", preset="recommended", repetitions=10, seed=0)
-    print(report)
-    model = report.fit("pooled")  # from all rows; by default, with the advised strategy
-    model.save("model.imrc")  # imrc.load("model.imrc") brings it back
-    print(model.predict(sequence[-1].X[:10]), "predicted")
-    """
-    head, arguments = _head(dataset, tasks, settings, file_options)
+        options = "".join(f", {_NAMES.get(name, name)}={value!r}" for name, value in file_options.items())
+        load = f"imrc.tasks_from({dataset!r}{options}).head({tasks})"
+    named = "" if strategy is None else f'"{strategy.replace("single", "alone")}"'
+    said = "learnt from all rows" if named else "the advised strategy, learnt from all rows"
     return (
-        f"{head}"
-        f"report = imrc.check(sequence, {arguments})\n"
+        f"{imports}\ntasks = {load}\n"
+        f"report = imrc.check(tasks, {arguments})\n"
         "print(report)\n"
-        f'model = report.fit("{"alone" if strategy == "single" else strategy}")  '
-        "# from all rows; by default, with the advised strategy\n"
+        f"model = report.fit({named})  # {said}\n"
         'model.save("model.imrc")  # imrc.load("model.imrc") brings it back\n'
-        'print(model.predict(sequence[-1].X[:10]), "predicted")'
+        'print(model.predict(tasks[-1].X[:10]), "predicted")'
     )
 
 
@@ -93,7 +75,8 @@ def as_command(dataset: str, tasks: int, settings: RunSettings, file_options: Ma
     for name, value in (file_options or {}).items():
         if value == ():
             continue
-        words += [f"--{name.replace('_', '-')}", *map(str, value if isinstance(value, tuple) else [value])]
+        option = _NAMES.get(name, name).replace("_", "-")
+        words += [f"--{option}", *map(str, value if isinstance(value, tuple) else [value])]
     words += ["-k", str(tasks)]
     for name, value in _numbers(settings).items():
         words += [f"-{name}" if len(name) == 1 else f"--{name}", str(value)]

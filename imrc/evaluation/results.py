@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc._checks import check_choice
+from imrc._checks import check_choice, check_place
 from imrc._types import Floats
 from imrc.baselines import method_class, method_title
 from imrc.core.presets import STORED_TASKS
@@ -437,7 +437,7 @@ class RunResult(Columns):
         path : str or Path
             Where to write; an existing file is replaced.
         """
-        Path(path).write_bytes(self.to_bytes())
+        check_place(path).write_bytes(self.to_bytes())
 
     def to_bytes(self) -> bytes:
         """Return the bytes `save` writes."""

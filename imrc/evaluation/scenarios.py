@@ -29,6 +29,8 @@ REFERENCES = ("majority", "pooled")
 """Strategies that are none of IMRC's rules: methods of `imrc.baselines.registry`."""
 STRATEGY_TITLES = {name: RULES.get(name) or method_title(name) for name in ("majority", "single", "pooled", *BORROWING)}
 """What a practitioner can do, the simplest first, as charts and tables call it."""
+STRATEGIES = tuple(name for name in STRATEGY_TITLES if name != "majority")
+"""What a model can be learnt by, the simplest first."""
 
 
 @dataclass(frozen=True)

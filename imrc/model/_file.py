@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import imrc
-from imrc import features
-from imrc._checks import InputError
+from imrc import datasets, features
+from imrc._checks import InputError, InputTypeError, check_place
 from imrc.core import change, learner, presets, rules_01, rules_log, settings, tracking
 from imrc.model._model import Model
 from imrc.solvers import api
@@ -101,9 +101,10 @@ def write(model: Model, target: str | Path | BinaryIO) -> None:
     if not isinstance(target, str | Path):
         target.write(file.getvalue())
         return
-    unfinished = Path(f"{target}.{os.getpid()}")
+    place = check_place(target)
+    unfinished = place.with_name(f"{place.name}.{os.getpid()}")
     unfinished.write_bytes(file.getvalue())
-    unfinished.replace(target)
+    unfinished.replace(place)
 
 
 def load(path: str | Path | BinaryIO) -> Model:
@@ -123,10 +124,10 @@ def load(path: str | Path | BinaryIO) -> Model:
     ------
     InputError
         If the file is damaged, is not a model, or comes from another major version of imrc.
-    OSError
-        If it cannot be opened.
+    FileNotFoundError, OSError
+        If it is not there, or cannot be opened.
     """
-    content = Path(path).read_bytes() if isinstance(path, str | Path) else path.read()
+    content = _content(path)
     shown = path if isinstance(path, str | Path) else "The file"
     try:
         told, arrays = _read(content)
@@ -143,6 +144,18 @@ def load(path: str | Path | BinaryIO) -> Model:
     except Exception as error:
         raise InputError(f"{shown} is not a model saved by imrc, or it is damaged. Learn the model again.") from error
     return model
+
+
+def _content(path: str | Path | BinaryIO) -> bytes:
+    """Return the bytes of a file; what is none says what to call instead."""
+    if isinstance(path, str | Path):
+        if not Path(path).is_file():
+            named = f"; the dataset is imrc.datasets.load({path!r})" if path in datasets.names() else ""
+            raise FileNotFoundError(f"There is no file {str(path)!r}. imrc.load reads what Model.save wrote{named}.")
+        return Path(path).read_bytes()
+    if not hasattr(path, "read"):
+        raise InputTypeError(f"imrc.load needs the path of a file that Model.save wrote, not {type(path).__name__}.")
+    return path.read()
 
 
 def _read(content: bytes) -> tuple[Any, list[NDArray[Any]]]:

@@ -18,7 +18,7 @@ from imrc.core.learner import Learner
 from imrc.core.prediction import probabilities, scores
 from imrc.core.rules_log import LogLossLearner
 from imrc.evaluation._threads import single_thread
-from imrc.evaluation.scenarios import STRATEGY_TITLES
+from imrc.evaluation.scenarios import STRATEGIES, STRATEGY_TITLES
 from imrc.evaluation.settings import RunSettings
 from imrc.features import FeatureMap, Representation, repetition_draw
 from imrc.solvers.api import with_intercept
@@ -30,8 +30,6 @@ from imrc.wording import RULES, listed
 if TYPE_CHECKING:
     import pandas as pd
 
-STRATEGIES = tuple(name for name in STRATEGY_TITLES if name != "majority")
-"""What a model can be learnt by, the simplest first."""
 
 Rows: TypeAlias = "Source | Table | ArrayLike"
 _Rule = tuple[Floats, float]  # parameters, and the max term of (3), which probabilities of the 0-1 rule need

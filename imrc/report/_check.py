@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from imrc._checks import InputTypeError
+from imrc._checks import InputTypeError, check_bool
 from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult, RunSettings, join_repetitions, largest_n
 from imrc.evaluation.comparison import sample_sizes
@@ -116,6 +116,9 @@ def iter_check(
     [True, False]
     """
     sequence = checked_tasks("imrc.check", tasks)
+    check_bool("labels", labels)
+    if progress is not None and not callable(progress):
+        check_bool("progress, if it is not called with the share done and words,", progress)
     if "methods" in settings:
         raise InputTypeError(
             "check compares strategies of one learner. To compare methods, use imrc.evaluate(methods=...)."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import html
+import math
 import re
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
@@ -90,6 +91,8 @@ if (window.DecompressionStream) start();
 else for (const place of document.querySelectorAll(".chart"))
   place.textContent = "Charts need a browser from 2023 or later. What this chart shows is described below in words.";
 """
+_MANY, _CELLS = 200, 10_000
+"""Numbers of an axis and cells of a heatmap from which on a chart is made light."""
 _LIBRARY = "plotly.min.js.gz"
 """The build of plotly.js for charts with two axes, version 4.1.1, with its licence: a third of the whole."""
 
@@ -147,13 +150,24 @@ def _json(name: str, content: object) -> str:
     return _packed(name, gzip.compress(to_json_plotly(content).encode(), mtime=0))
 
 
+def _light(figure: go.Figure) -> go.Figure:
+    """Make a figure of many numbers small: few digits are enough to draw, and cells say their place, not a text."""
+    for trace in figure.data:
+        for name in {"x", "y", "z"} & set(trace.to_plotly_json()):
+            values = np.asarray(trace[name])
+            if values.dtype.kind == "f" and values.size > _MANY:
+                largest = float(np.nanmax(np.abs(values), initial=1e-9))
+                digits = 3 if name == "z" else 4
+                trace[name] = np.round(values, digits - math.ceil(math.log10(largest))).astype(np.float32)
+        if trace.type == "heatmap" and np.size(trace.z) > _CELLS and trace.customdata is not None:
+            trace.update(customdata=None, hovertemplate="%{x}, %{y}: %{z:.3g}<extra></extra>")
+    return figure
+
+
 def chart(name: str, figure: go.Figure) -> str:
     """Return a figure under its title, with its description in words, laid out for pages and for phones."""
     words = describe(figure)
-    page = go.Figure(figure)
-    for trace in page.select_traces({"type": "heatmap"}):
-        # Cells of all pairs of tasks: seven digits of each are enough to draw.
-        trace.z = np.asarray(trace.z, dtype=np.float32)
+    page = _light(go.Figure(figure))
     title, unit = untitled(page)
     phone = on_phone(go.Figure(page))
     drawn = page.to_dict()

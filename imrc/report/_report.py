@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from imrc._checks import InputError, check_choice
+from imrc._checks import InputError, check_choice, check_place
 from imrc.diagnostics import Assessment, Verdict, assess, words
 from imrc.evaluation import RunResult, RunSettings, effective_samples
 from imrc.evaluation.budget import budget_table
 from imrc.evaluation.latex import caption, latex_table
-from imrc.evaluation.scenarios import BORROWING
+from imrc.evaluation.reproduce import as_command, as_python
+from imrc.evaluation.scenarios import BORROWING, STRATEGIES
 from imrc.evaluation.significance import with_error
 from imrc.features import FEATURE_TITLES
 from imrc.planning import (
@@ -55,8 +56,6 @@ if TYPE_CHECKING:
 SCHEMA, VERSION = "imrc.report", 1
 """What `Report.to_dict` and ``imrc check --json`` hold; the version changes where a name or a meaning does."""
 
-LEARNT = ("single", "pooled", "forward", "forward_backward")
-"""Strategies a model can be learnt by."""
 Fitted = Literal["alone", "single", "pooled", "forward", "forward_backward"]
 
 
@@ -388,7 +387,7 @@ class Report:
         """
         from imrc.report._write import page_of
 
-        file = Path(path)
+        file = check_place(path)
         if file.suffix in (".pdf", ".svg", ".png"):
             try:
                 self.plot(chart).write_image(file)
@@ -447,7 +446,7 @@ class Report:
         return to_latex([self])
 
     def predictions(self, repetition: int = 0) -> pd.DataFrame:
-        """Return the predictions of IMRC's rules for each test row, see `imrc.RunResult.predictions`.
+        """Return the predictions of every strategy for each test row, see `imrc.RunResult.predictions`.
 
         Parameters
         ----------
@@ -459,7 +458,12 @@ class Report:
         InputError
             If the report does not contain the tasks.
         """
-        return self.run.predictions(self._tasks(), repetition)
+        import pandas as pd
+
+        runs = [self.run]
+        if self.references is not None:
+            runs.append(self.references.seen_as(self.run.settings.scenario))
+        return pd.concat([run.predictions(self._tasks(), repetition) for run in runs], ignore_index=True)
 
     def _tasks(self) -> TaskSequence:
         if self.sequence is None:
@@ -491,16 +495,25 @@ class Report:
                 f"No strategy is advised, so none is learnt. {unmarked(self.decision.action)} To learn one anyway, "
                 f"name it: report.fit(strategy={self._best_learnt()!r})."
             )
-        check_choice("strategy", chosen, ("alone", *LEARNT))
+        check_choice("strategy", chosen, ("alone", *STRATEGIES))
         from imrc.model import fit_model
 
         return fit_model(self._tasks(), strategy=chosen, settings=self.run.settings, n_measured=self.n)
 
     def _best_learnt(self) -> str:
         """Return the strategy with the lowest error among those that can be learnt."""
-        there = [one for one in self.decision.strategies if one.name in LEARNT]
+        there = [one for one in self.decision.strategies if one.name in STRATEGIES]
         name = min(there, key=lambda one: one.error.mean).name
         return "alone" if name == "single" else name
+
+    def repeated_by(
+        self, dataset: str, file_options: Mapping[str, Any] | None = None, strategy: str | None = None
+    ) -> dict[str, str]:
+        """Return what repeats the run on a dataset or file: a script, which learns a model too, and a command."""
+        # A script that asks for advice where there is none would end with an error.
+        learnt = strategy or (None if self.advice.advised in STRATEGIES else self._best_learnt())
+        what = dataset, self.run.n_tasks, self.run.settings, file_options
+        return {"Python": as_python(*what, strategy=learnt), "Command line": as_command(*what)}
 
 
 def to_latex(reports: Iterable[Report]) -> str:

@@ -16,7 +16,6 @@ from imrc.diagnostics import Assessment, words
 from imrc.evaluation import RunResult, effective_samples
 from imrc.evaluation.effective import samples_text
 from imrc.evaluation.measures import MEASURES, definitions
-from imrc.evaluation.reproduce import as_command, as_python
 from imrc.evaluation.scenarios import HEADLINES
 from imrc.evaluation.significance import with_error
 from imrc.features import FEATURE_TITLES
@@ -161,14 +160,9 @@ def _is_loaded_by_name(result: RunResult) -> bool:
     return loaded.fingerprint == result.fingerprint
 
 
-def _repeat(result: RunResult, commands: Mapping[str, str] | None) -> str:
+def _repeat(report: Report, commands: Mapping[str, str] | None) -> str:
     if commands is None:
-        commands = {}
-        if _is_loaded_by_name(result):
-            commands = {
-                "Python": as_python(result.name, result.n_tasks, result.settings),
-                "Command line": as_command(result.name, result.n_tasks, result.settings),
-            }
+        commands = report.repeated_by(report.run.name) if _is_loaded_by_name(report.run) else {}
     if not commands:
         return (
             "<p>The library cannot load these tasks by name. With the same file or sequence, "
@@ -293,7 +287,7 @@ def page_of(
         _page.facts(_data(result, report.sequence)),
         *_steps(report.sequence),
         "<h2>Repeat it</h2>",
-        _repeat(result, commands),
+        _repeat(report, commands),
         f'<p class="quiet">Made with {_page.escape(versions(_PACKAGES))} on {_page.escape(platform.system())}, '
         f"{when:%Y-%m-%d %H:%M} UTC.</p>",
     ]

@@ -420,7 +420,7 @@ def _tasks_by_block(block: int | None, n_rows: int) -> tuple[Ints, list[str], st
     """Return the same for blocks of rows; rows after the last full block have number -1."""
     if block is None:
         raise DataError("Choose how rows form tasks: by a task column, or in blocks of a number of rows.")
-    count = n_rows // check_int("block", block, 2)
+    count = n_rows // check_int("every (rows per task)", block, 2)
     if not count:
         raise DataError(f"A block of {block:,} rows is longer than the {n_rows:,} rows that can be used.")
     if count > MAX_TASKS:

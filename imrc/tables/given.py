@@ -157,7 +157,12 @@ def _of_parts(parts: Sequence[tuple[str, Any, Any]], name: str | None) -> TaskSe
         found = _of_frame(pd.concat([X for _, X, _ in parts]), y, np.repeat(np.arange(len(parts)), lengths), name)
         # The order is that of the list: the cutter was given numbers in place of names.
         return replace(found, tasks=tuple(replace(task, label=parts[int(task.label)][0]) for task in found))
-    for number, (_, _, y) in enumerate(parts):
+    for number, (label, X, y) in enumerate(parts):
+        rows, many = len(check_matrix(f"X of task {number + 1}", X, allow_missing=True)), np.size(y)
+        if rows != many:
+            raise InputError(
+                f"Task {label or number + 1}: X has {rows} rows and y {many} labels; they must be as many."
+            )
         if pd.isna(np.ravel(y)).any():
             raise InputError(f"y of task {number + 1} has a row without a label. Leave such rows out.")
     # Whether values may be missing is a property of all tasks: a later one may have a gap where the first has none.

@@ -14,9 +14,8 @@ import streamlit as st
 
 import imrc
 from imrc._checks import InputError
-from imrc.evaluation.reproduce import as_command, as_python, model_as_python
-from imrc.evaluation.scenarios import STRATEGY_TITLES
-from imrc.model import STRATEGIES, Model, fit_model
+from imrc.evaluation.scenarios import STRATEGIES, STRATEGY_TITLES
+from imrc.model import Model, fit_model
 from imrc.report import Report
 from imrc.report._report import readable
 from imrc.report._write import page_of
@@ -30,15 +29,6 @@ def _source(choice: Choice) -> tuple[str, dict[str, Any] | None]:
     return state.visit().own_source if choice.dataset == OWN else (choice.dataset, None)
 
 
-def repeated_by(choice: Choice) -> dict[str, str]:
-    """Return what repeats the run shown elsewhere, with the same numbers, by its name."""
-    name, file_options = _source(choice)
-    return {
-        "Python": as_python(name, choice.k, choice.settings, file_options),
-        "Command line": as_command(name, choice.k, choice.settings, file_options),
-    }
-
-
 def buttons(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
     """Offer what a visitor takes away of a run: Model, Score a file, Report, Link, Code."""
     with st.container(horizontal=True, gap="xsmall"):
@@ -48,7 +38,8 @@ def buttons(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
         with st.popover("Link", help="The address of this view, including all its settings."):
             st.code(f"{st.context.url}?{urlencode(st.query_params.to_dict())}".rstrip("?"), wrap_lines=True)
         with st.popover("Code", help="Code that reproduces this run, in Python or in a terminal."):
-            for (name, text), language in zip(repeated_by(choice).items(), ("python", "bash"), strict=True):
+            texts = found.repeated_by(*_source(choice))
+            for (name, text), language in zip(texts.items(), ("python", "bash"), strict=True):
                 st.caption(name)
                 st.code(text, language=language, wrap_lines=True)
     if choice.dataset == OWN:
@@ -70,7 +61,7 @@ def _report(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
             replace(found, sequence=None, as_text=readable),
             partial(state.sequence_for, choice) if choice.dataset != OWN else lambda: sequence,
             compared=compared if any(one.settings.methods != ("imrc",) for one in compared) else (),
-            commands=repeated_by(choice),
+            commands=found.repeated_by(*_source(choice)),
         ),
         f"imrc-report-{found.run.name}.html",
         "text/html",
@@ -103,7 +94,7 @@ def _model(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> Callab
         controls.save(
             "Model", partial(_model_bytes, made), f"{sequence.name}.imrc", "application/octet-stream", "model_file"
         )
-        script = model_as_python(name, choice.k, choice.settings, strategy, file_options)
+        script = found.repeated_by(name, file_options, strategy)["Python"]
         controls.save("Script", script, "imrc_model.py", "text/x-python", "model_script", "code")
         return made
 

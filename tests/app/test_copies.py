@@ -28,14 +28,14 @@ def copies(test):
     return code["python"], code["bash"]
 
 
-def same_everywhere(test, capsys):
+def same_everywhere(test, capsys, folder):
     assert not test.exception
     result = page_result(test)
     python, command = copies(test)
     namespace: dict[str, object] = {}
-    with contextlib.redirect_stdout(io.StringIO()):
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(folder):
         exec(compile(python, "copied", "exec"), namespace)
-    copied = namespace["result"]
+    copied = namespace["report"].run
     assert copied.headline() == result.headline()
     for rule in result.error_tables:
         assert (copied.per_repetition(rule) == result.per_repetition(rule)).all()
@@ -66,12 +66,12 @@ def same_everywhere(test, capsys):
     ],
     ids=lambda changes: ", ".join(f"{name}={value}" for name, value in changes.items()) or "defaults",
 )
-def test_copies_repeat_the_page(app, capsys, changes):
-    same_everywhere(app(**{**SMALL, **changes}), capsys)
+def test_copies_repeat_the_page(app, capsys, tmp_path, changes):
+    same_everywhere(app(**{**SMALL, **changes}), capsys, tmp_path)
 
 
-def test_copies_of_a_published_dataset(app, capsys, real_data):
-    same_everywhere(app(dataset="german", n="10", repetitions="2", preset="paper", features="paper"), capsys)
+def test_copies_of_a_published_dataset(app, capsys, tmp_path, real_data):
+    same_everywhere(app(dataset="german", n="10", repetitions="2", preset="paper", features="paper"), capsys, tmp_path)
 
 
 def test_copies_of_a_file_of_ones_own(app, capsys, tmp_path, monkeypatch):
@@ -84,5 +84,5 @@ def test_copies_of_a_file_of_ones_own(app, capsys, tmp_path, monkeypatch):
     # The copied code names the file, as it lies in the visitor's own folder.
     (tmp_path / "pumps.csv").write_bytes(imrc.datasets.sample_csv())
     monkeypatch.chdir(tmp_path)
-    assert "--label state --task date" in copies(test)[1]
-    same_everywhere(test, capsys)
+    assert "--target state --by date" in copies(test)[1]
+    same_everywhere(test, capsys, tmp_path)

@@ -1,5 +1,6 @@
 """The report: one file that opens without a network, shows every chart, and trusts no name from a file."""
 
+import html
 import itertools
 import re
 
@@ -9,7 +10,6 @@ import pytest
 from playwright.sync_api import expect
 
 import imrc
-from imrc.evaluation.reproduce import as_command, as_python
 from imrc.evaluation.significance import with_error
 from imrc.report._write import page_of
 
@@ -64,15 +64,18 @@ def test_report_says_what_was_run_and_what_came_out(run, tmp_path):
     assert page_of(imrc.Report(run=result), commands={"Command line": "imrc run <x>"}).count("imrc run &lt;x&gt;") == 1
 
 
-def test_the_script_in_the_report_gives_its_numbers(run, capsys):
+def test_the_script_in_the_report_gives_its_numbers(run, capsys, tmp_path, monkeypatch):
     sequence, result = run
-    text = without_plotly(page_of(imrc.Report(run=result, sequence=sequence)))
-    script = as_python("random_walk", 6, result.settings)
-    assert as_command("random_walk", 6, result.settings) in text
-    assert script.splitlines()[2].replace('"', "&quot;") in text
+    report = imrc.Report(run=result, sequence=sequence)
+    script, command = report.repeated_by("random_walk").values()
+    text = html.unescape(without_plotly(page_of(report)))
+    assert f"<pre>{script}</pre>" in text
+    assert f"<pre>{command}</pre>" in text
+    monkeypatch.chdir(tmp_path)
     exec(compile(script, "report", "exec"), {})
-    for rule, headline in result.headline().items():
-        assert f"{rule:16s} {headline.mean:.3f}" in capsys.readouterr().out or rule != "single"
+    for headline in result.headline().values():
+        assert with_error(headline) in capsys.readouterr().out or headline != result.headline()["single"]
+    assert imrc.load("model.imrc").n_measured == 6
 
 
 def test_another_sequence_is_refused(run):

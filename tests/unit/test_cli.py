@@ -150,10 +150,10 @@ def test_mistakes_with_files(capsys, own_file, command, arguments, message):
     assert "Traceback" not in error
 
 
-def test_a_failure_that_is_no_bad_input_ends_with_status_1(capsys, tmp_path):
+def test_a_place_that_cannot_be_written_is_named(capsys, tmp_path):
     assert main([*RUN, "--save", str(tmp_path / "no_such_folder" / "x.npz")]) == 2
-    assert main([*RUN, "--save", str(tmp_path)]) == 1
-    assert "Is a directory" in capsys.readouterr().err
+    assert main([*RUN, "--save", str(tmp_path)]) == 2
+    assert "is a folder: add a name for the file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from scipy import stats
 
 import imrc
 from imrc.evaluation import LagTable, RunSettings, draw_task, run_references
-from imrc.evaluation.reproduce import model_as_python
+from imrc.evaluation.reproduce import as_python
 from imrc.evaluation.scenarios import REFERENCES, STRATEGY_TITLES
 from imrc.evaluation.splits import repetition_seeds, task_seed
 from imrc.report.decision import advise, decide, steps_that_pay
@@ -184,7 +184,7 @@ def test_the_script_of_the_model_gives_the_model(tmp_path):
     """The downloaded script runs on its own, and its model predicts as the one made here."""
     settings = RunSettings(b=1, preset="paper", features="standardised", repetitions=2, overrides={"lambda0": 0.5})
     script = tmp_path / "imrc_model.py"
-    script.write_text(model_as_python("random_walk", 4, settings, "forward"), encoding="utf-8")
+    script.write_text(as_python("random_walk", 4, settings, strategy="forward"), encoding="utf-8")
     done = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     sequence = imrc.datasets.load("random_walk", tasks=4, seed=0)

@@ -5,11 +5,16 @@ import gzip
 import html
 import importlib.util
 import json
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pyarrow as pa
 import pytest
 
@@ -21,9 +26,11 @@ from imrc.evaluation.columns import arrays_of
 from imrc.evaluation.significance import with_error
 from imrc.planning import Rate, effective_samples_of
 from imrc.report import to_latex
+from imrc.report._page import chart
 from imrc.report._write import charts
 from imrc.report.decision import advise, decide, usual_answer
 
+TWO = imrc.datasets.load("identical", tasks=2)
 SETTINGS = {"n": 8, "b": 2, "repetitions": 5, "seed": 3}
 
 
@@ -208,7 +215,12 @@ def test_predictions_have_the_errors_of_the_run(report, tasks):
             np.testing.assert_allclose(wrong[rule], expected)
     table = report.predictions()
     assert list(table.columns) == ["task", "label", "row", "rule", "class", "true", "p(0)", "p(1)"]
-    np.testing.assert_allclose(table[["p(0)", "p(1)"]].sum(axis=1), 1.0)
+    wrong = (table["class"] != table["true"]).groupby([table["rule"], table["task"]]).mean()
+    for name in report.errors["strategy"]:
+        source = report.references if name in ("majority", "pooled") else run
+        np.testing.assert_allclose(wrong[name], source.error_tables[name].final()[0])
+    of_rules = table[table["rule"].isin(run.rules)]
+    np.testing.assert_allclose(of_rules[["p(0)", "p(1)"]].sum(axis=1), 1.0)
     for task, part in table.groupby("task"):
         assert (tasks[task - 1].y[part["row"]].astype(str) == part["true"]).all()
     with pytest.raises(ValueError, match="fingerprints differ"):
@@ -224,6 +236,32 @@ def unpacked(text, name):
 def test_a_picture_says_what_it_needs(report, tmp_path):
     with pytest.raises(ValueError, match="needs Chrome and kaleido: pip install kaleido"):
         report.save(tmp_path / "ladder.pdf", "ladder")
+
+
+@pytest.mark.parametrize("thing", ["report", "run", "model"])
+def test_a_missing_folder_is_named(report, tmp_path, thing):
+    saved = {"report": report, "run": report.run, "model": report.fit("alone")}[thing]
+    with pytest.raises(ValueError, match=r"There is no folder .*nowhere' to save 'file.html' in: make it"):
+        saved.save(tmp_path / "nowhere" / "file.html")
+    with pytest.raises(ValueError, match="is a folder: add a name"):
+        saved.save(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"the dataset is imrc.datasets.load\('usenet1'\)"):
+        imrc.load("usenet1")
+
+
+def test_a_chart_of_many_cells_is_small():
+    cells = np.random.default_rng(0).random((200, 200))
+    places = [[f"{i}<br>{j}" for i in range(200)] for j in range(200)]
+    text = chart(
+        "cells",
+        go.Figure(
+            go.Heatmap(z=cells, customdata=places, hovertemplate="%{customdata}"), {"height": 400, "title": "cells"}
+        ),
+    )
+    assert len(text) < 160_000
+    drawn = json.loads(unpacked(text, "cells-data"))[0]["z"]
+    shown = np.frombuffer(base64.b64decode(drawn["bdata"]), np.float32).reshape(200, 200)
+    np.testing.assert_allclose(shown, cells, atol=1e-3)
 
 
 def test_the_file_is_small_and_holds_what_is_drawn(report, tmp_path):
@@ -310,11 +348,23 @@ def test_a_frame_a_file_arrays_and_lists_make_the_same_tasks(weather, tmp_path):
         (lambda X: imrc.tasks_from((np.eye(3), [0, 1, 0])), "needs every="),
         (lambda X: imrc.tasks_from((np.eye(3), [0, 1, 0], [1, 2])), "X has 3 rows, y 3 and groups 2"),
         (lambda X: imrc.tasks_from([(np.eye(2), [0, 1]), 7]), r"Entry 2 .* must be \(X, y\) or \(name, X, y\)"),
+        (lambda X: imrc.tasks_from({"sun": [1]}), r"imrc.tasks_from\(pandas.DataFrame\("),
+        (lambda X: imrc.tasks_from(X, target="rain", every=0), "every .rows per task. must be at least 2; got 0"),
+        (lambda X: imrc.tasks_from([(np.eye(2), [0, 1]), ("b", np.eye(2), [1])]), "Task b: X has 2 rows and y 1"),
+        (lambda X: imrc.check(TWO, labels="no"), "labels must be True or False, got 'no'"),
+        (lambda X: imrc.check(TWO, progress="yes"), "progress.* must be True or False"),
+        (lambda X: imrc.load(3), "the path of a file that Model.save wrote, not int"),
+        (lambda X: imrc.watch.Watcher(X), r"Watcher\(\).read\(tasks\). Make tasks of a data frame"),
+        (lambda X: list(imrc.watch.Watcher().read(X)), r"needs a TaskSequence, not DataFrame"),
+        (lambda X: imrc.diagnostics.variogram(TWO), r"assess\(tasks\).variogram"),
+        (lambda X: imrc.diagnostics.partial_autocorrelation(TWO), r"assess\(tasks\).pacf"),
+        (lambda X: TWO + X, r"not DataFrame. Make tasks of a data frame"),
+        (lambda X: TWO + imrc.tasks_from(X, target="rain", every=60)[:1], "differ in feature_names"),
         (lambda X: imrc.tasks_from([(np.eye(2), [1, 1])]), "Two or more classes"),
         (lambda X: imrc.tasks_from([(np.eye(2), pd.array(["a", None]))]), "y of task 1 has a row without a label"),
         (lambda X: imrc.tasks_from([(np.eye(2), [0, 1])], by="day"), "by is for a data frame or a file"),
-        (lambda X: imrc.check(imrc.datasets.load("identical", tasks=2), repetition=3), "Did you mean 'repetitions'"),
-        (lambda X: imrc.check(imrc.datasets.load("identical", tasks=2), methods=["gem"]), "imrc.evaluate"),
+        (lambda X: imrc.check(TWO, repetition=3), "Did you mean 'repetitions'"),
+        (lambda X: imrc.check(TWO, methods=["gem"]), "imrc.evaluate"),
     ],
 )
 def test_what_is_of_the_wrong_kind_is_told_the_right_call(weather, call, said):
@@ -342,6 +392,48 @@ def test_the_command_prints_the_report(weather, tmp_path, capsys):
     assert main([*given, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(found.to_dict()))
     assert main(["run", *given[1:], "--predictions", str(files["predictions"])]) == 0
-    assert len(pd.read_csv(files["predictions"])) == len(found.predictions())
+    assert len(pd.read_csv(files["predictions"])) == len(found.run.predictions(tasks))
     for wrong in (["check", str(path)], [*given[:4], "--every", "9999"], ["check", "nowhere.csv", "--target", "a"]):
         assert main(wrong) == 2
+
+
+SCRIPT = """
+import numpy as np
+
+import imrc
+
+
+def main(folder: str) -> imrc.Model:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    X = rng.normal(size=(300, 3)) + y[:, None]
+    tasks: imrc.TaskSequence = imrc.tasks_from((X, y, np.repeat(np.arange(5), 60)))
+    both: imrc.TaskSequence = tasks[:4] + tasks[4]
+    report: imrc.Report = imrc.check(both, n=10, repetitions=5, progress=False)
+    evolving: bool | None = report.evolving
+    advised: str | None = report.advice.advised
+    lowest: float = min(one.error.mean for one in report.decision.strategies)
+    print(report, evolving, advised, lowest, report.n)
+    run: imrc.RunResult = imrc.evaluate(both, n=10, repetitions=2)
+    print(run.headline()["forward"].mean, report.to_latex(), report.to_dict()["schema"])
+    report.save(f"{folder}/report.html")
+    model: imrc.Model = report.fit("forward")
+    model.update(X[:50], y[:50], name="new").save(f"{folder}/model.imrc")
+    again = imrc.load(f"{folder}/model.imrc")
+    assert bool((again.predict(X) == model.predict(X, task="next")).all())
+    print(again.predict_proba(X[:2]).sum(axis=1))
+    return again
+"""
+
+
+@pytest.mark.slow
+def test_a_script_of_the_users_runs_and_has_strict_types(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    names = {}
+    exec(compile(SCRIPT, "script", "exec"), names)
+    assert names["main"](str(tmp_path)).tasks[-1] == "new"
+    root = Path(imrc.__file__).parents[1]
+    words = ["mypy", "--strict", "--follow-imports=silent", "--cache-dir", str(root / ".mypy_cache"), "script.py"]
+    told = {"cwd": tmp_path, "env": {**os.environ, "MYPYPATH": str(root)}, "capture_output": True, "text": True}
+    done = subprocess.run([sys.executable, "-m", *words], check=False, **told)
+    assert done.returncode == 0, done.stdout

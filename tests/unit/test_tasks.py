@@ -7,6 +7,13 @@ from imrc import Task, TaskSequence
 from imrc.tasks import sequence_from_blocks
 
 
+def test_sequences_are_sliced_and_put_together():
+    whole = TaskSequence([Task([[0.0], [j]], [0, j], str(j)) for j in range(1, 5)], name="whole")
+    together = whole[:2] + whole[2:3] + whole[3]
+    assert (together.fingerprint, together.name) == (whole.fingerprint, "whole")
+    assert (whole[:1] + Task([[1.0]], [7])).classes.tolist() == [0, 1, 2, 3, 4, 7]
+
+
 def test_values_are_copied_and_frozen():
     X = np.zeros((2, 1))
     task = Task(X, [0, 1])
