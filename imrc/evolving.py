@@ -39,18 +39,12 @@ class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
-    n_features_in_ : int
-        Number of columns.
     n_tasks_ : int
         Tasks learnt so far.
-    rates_ : ndarray of shape (4,)
-        Rates of change: 0 is pooled, infinity alone.
-    shares_ : ndarray of shape (4,)
-        Share of each copy in the predictions.
+    rates_, shares_ : ndarray of shape (4,)
+        Rate of change of each copy (0 is pooled, infinity alone), and its share in the predictions.
     weights_ : ndarray of shape (n_tasks_,)
         Weight of each task in the predictions, by the shares; they sum to 1.
-    rules_ : list
-        The trained copies; if a copy has seen only one class, that class.
 
     Notes
     -----
