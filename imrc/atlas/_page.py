@@ -116,7 +116,8 @@ def _interval(found: Card, name: str, top: float, advised: str | None) -> str:
         f'opacity=".35"/><rect x="{middle - 0.8:.1f}" width="1.6" height="8" fill="currentColor"/></svg>'
     )
     mark = ' <span title="advised">✓</span>' if name == advised else ""
-    return f'<td{" class=best" * best} title="{_error(one)}">{decimal(one["error"])}{mark}{drawn}</td>'
+    told = f"<small>{_error(one).partition(' ')[2]}</small>" if best else ""
+    return f'<td{" class=best" * best} title="{_error(one)}">{decimal(one["error"])}{mark}{drawn}{told}</td>'
 
 
 def _card(card: Card) -> str:

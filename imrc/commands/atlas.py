@@ -29,7 +29,8 @@ def run(options: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     file, new = folder / "cards.json", list[str]()
     cards, kept = dict[str, Any](), dict[str, Any]()
-    for known in (results_folder() / "atlas.json", file):
+    shipped = results_folder() / "atlas.json", results_folder().parents[1] / "docs" / "atlas" / "cards.json"
+    for known in (*shipped, file):
         kept |= json.loads(known.read_text(encoding="utf-8"))["cards"] if known.is_file() else {}
     with ProgressLine() as line:
         for source in sources():
