@@ -59,7 +59,7 @@ def open_table(
     r"""Read the user's own table and determine what its columns hold.
 
     CSV or TSV, Excel (the first sheet with a table), Parquet or ARFF, also as gzip or zip: its content tells which.
-    It is read in a process of its own; nothing is written to disk, unpickled or executed.
+    It is read in a process of its own; nothing is unpickled or executed.
     `Table.notes` say how it was read, and where the options `dayfirst`, `decimal`, `header` and `sheet` (see
     `read_table`) would read it otherwise. DataError says why a file cannot be read, where and what to do.
 

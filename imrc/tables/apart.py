@@ -11,10 +11,11 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from dataclasses import asdict, replace
-from typing import IO, Any, cast
+from typing import IO, Any
 
 import numpy as np
 
@@ -54,48 +55,46 @@ def read_apart(data: bytes, name: str, reading: Reading) -> Table:
     shown, memory, seconds = clean_name(name) or "The file", MEMORY_BYTES, SECONDS
     if not _places.acquire(timeout=2 * seconds):
         raise DataError(f"{shown} could not be read yet, because other files are being read. Try again in a minute.")
-    done, late, begin = threading.Event(), list[bool](), time.monotonic()
+    late = None
+    asked = {"name": name, "memory": memory, "seconds": seconds, "reading": asdict(reading)}
     try:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "imrc.tables.apart"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **_ENVIRONMENT},
-        )
-        pipe_in, pipe_out = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
-
-        def watch() -> None:
-            while not done.wait(0.01):
-                used, busy = _used(process.pid)
-                if used > memory or busy > seconds or time.monotonic() - begin > 3 * seconds:
-                    late.append(used <= memory)
-                    return process.kill()
-
-        def send() -> None:  # `communicate` writes 512 bytes at a time
-            asked = {"name": name, "memory": memory, "seconds": seconds, "reading": asdict(reading)}
-            with contextlib.suppress(OSError), pipe_in:
-                pipe_in.writelines((json.dumps(asked).encode() + b"\n", data))
-
-        for work in (watch, send):
-            threading.Thread(target=work, daemon=True).start()
-        try:
-            return _received(pipe_out.read())
-        except DataError:
-            raise
-        except (EOFError, OSError, ValueError):
-            why = "took too long" if late == [True] else "is damaged, or needs too much memory"
-            raise DataError(
-                f"{shown} {why}: it may take {memory >> 20:,} MB of memory and {seconds:g} seconds, the limits for one "
-                f"file. {LIMITS_IN_WORDS} Keep fewer rows or columns, or shorter texts."
-            ) from None
-        finally:
-            done.set()
-            process.kill()
-            pipe_out.close()
-            process.wait()
+        with _in_memory() as question, _in_memory() as answer:
+            question.writelines((json.dumps(asked).encode() + b"\n", data))
+            question.seek(0)
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "imrc.tables.apart"],
+                stdin=question,
+                stdout=answer,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **_ENVIRONMENT},
+            )
+            begin = time.monotonic()
+            try:
+                while late is None and process.poll() is None:
+                    time.sleep(0.01)
+                    used, busy = _used(process.pid)
+                    if used > memory or busy > seconds or time.monotonic() - begin > 3 * seconds:
+                        late = used <= memory
+            finally:
+                process.kill()
+                process.wait()
+            answer.seek(0)
+            return _received(answer.read())
+    except DataError:
+        raise
+    except (EOFError, OSError, ValueError):
+        why = "took too long" if late else "is damaged, or needs too much memory"
+        raise DataError(
+            f"{shown} {why}: it may take {memory >> 20:,} MB of memory and {seconds:g} seconds, the limits for one "
+            f"file. {LIMITS_IN_WORDS} Keep fewer rows or columns, or shorter texts."
+        ) from None
     finally:
         _places.release()
+
+
+def _in_memory() -> IO[bytes]:
+    """Return a file that is in memory only, or elsewhere than on Linux without a name, and gone once it is closed."""
+    return os.fdopen(os.memfd_create("table"), "w+b") if hasattr(os, "memfd_create") else tempfile.TemporaryFile()
 
 
 def _sent(table: Table) -> list[bytes]:
@@ -106,8 +105,8 @@ def _sent(table: Table) -> list[bytes]:
         for one, written in parts
     ]
     line = json.dumps({**asdict(replace(table, columns=())), "columns": told}).encode()
-    values = [one.values.tobytes() for one, _ in parts]
-    return [line.ljust(len(line) + 7 - len(line) % 8) + b"\n", *(cells + bytes(-len(cells) % 8) for cells in values)]
+    cells = [part for one, _ in parts for part in (one.values.tobytes(), bytes(-one.values.nbytes % 8))]
+    return [line.ljust(len(line) + 7 - len(line) % 8) + b"\n", *cells]
 
 
 def _tuples(value: Any) -> Any:  # noqa: ANN401 - what JSON holds

@@ -1,4 +1,4 @@
-"""From a file to a `Table`: bytes, text, cells, columns. Nothing is written to disk or executed."""
+"""From a file to a `Table`: bytes, text, cells, columns. Nothing is written or executed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PREVIEW_ROWS = 20
+_KINDS = {"\t": "TSV, cells separated by tabs"}
+_KINDS |= {sign: f"CSV, cells separated by {name}" for sign, name in ((",", "commas"), (";", "semicolons"))}
 _CHUNK = 1 << 24
+_AS_TEXT = dict.fromkeys((f"f{j}" for j in range(MAX_COLUMNS)), pa.string())
 _MOST_NAMED = 100_000
 _MOST_EXACT = 10**15
 _TOTAL = r"(?i)^(grand |sub)?(total|totals|sum|gesamt|summe|gesamtsumme)\b:?$"
@@ -132,21 +135,13 @@ def _parsed(
         return "skip" if len(bad) < _MOST_NAMED else "error"
 
     quoted, table = bool(quote) and quote.encode() in data, None  # without, lines are found by several threads
+    how = {"delimiter": delimiter, "quote_char": quoted and quote}
     try:
         table = pa.csv.read_csv(
             pa.BufferReader(data),
             pa.csv.ReadOptions(use_threads=threads, block_size=block, autogenerate_column_names=True),
-            pa.csv.ParseOptions(
-                delimiter=delimiter,
-                quote_char=quoted and quote,
-                newlines_in_values=quoted,
-                invalid_row_handler=invalid,
-            ),
-            pa.csv.ConvertOptions(
-                check_utf8=False,
-                column_types={f"f{j}": pa.string() for j in range(MAX_COLUMNS)},
-                strings_can_be_null=False,
-            ),
+            pa.csv.ParseOptions(**how, newlines_in_values=quoted, invalid_row_handler=invalid),
+            pa.csv.ConvertOptions(check_utf8=False, column_types=_AS_TEXT, strings_can_be_null=False),
         )
     except pa.ArrowInvalid as error:
         why = str(error).splitlines()[0][:150]
@@ -268,20 +263,21 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
 
 def _leave_out(raw: _Raw, names: list[Any], top: _Top) -> None:
     """Leave out rows below the header that are none: the header again, units, comments, totals at the end."""
-    n_rows, gone = len(raw.cells[0]), list[int]()
+    n_rows = len(raw.cells[0])
+    gone = np.zeros(n_rows, dtype=bool)
 
-    def alike(row: Sequence[Any], columns: list[pa.Array]) -> list[int]:
+    def alike(row: Sequence[Any], columns: list[pa.Array]) -> Ints:
         """Return the rows that hold these cells."""
-        found = np.ones(n_rows, dtype=bool)
+        found = ~gone
         for cell, column in zip(row, columns, strict=True):
             found &= pc.equal(column, cell).to_numpy(zero_copy_only=False)
             if not found.any():
                 break
-        return np.flatnonzero(found).tolist()
+        return np.flatnonzero(found)
 
-    def drop(rows: list[int], why: str) -> None:
-        if rows := [row for row in rows if row not in gone]:
-            gone.extend(rows)
+    def drop(rows: Sequence[int] | Ints, why: str) -> None:
+        if len(rows) and not gone[rows].any():
+            gone[rows] = True
             numbers = listed([f"{row + 1:,}" for row in rows], 3)
             raw.notes.append(f"{len(rows):,} row{'s' * (len(rows) > 1)} left out (row {numbers}): {why}.")
 
@@ -290,26 +286,20 @@ def _leave_out(raw: _Raw, names: list[Any], top: _Top) -> None:
     odd = ~top.missing[:, 1] & ~top.value[:, 1]
     unlike = [o if n else cell not in row[2:] for o, n, cell, row in zip(odd, figures, units, top.cells, strict=True)]
     if (odd & figures).any() and (np.array(unlike) | (units == "")).all():
-        drop(
-            [0],
-            f"it looks like units or kinds of columns ({listed([repr(clean_name(one)) for one in units if one], 3)})",
-        )
+        named = listed([repr(clean_name(one)) for one in units if one], 3)
+        drop([0], f"it looks like units or kinds of columns ({named})")
     if len(names) > 2:
         alone = alike([""] * (len(names) - 1), raw.cells[1:])
-        cells = raw.cells[0].take(pa.array(alone, pa.int64()))
-        alone = [
-            row
-            for row, cell, value in zip(alone, cells, looks_like_values(cells), strict=True)
-            if cell.as_py().strip() and not value
-        ]
-        if alone and len(alone) < 0.2 * n_rows:
-            drop(alone, f"only the first cell is filled ({clean_name(raw.cells[0][alone[0]])!r})")
+        cells = pc.utf8_trim_whitespace(raw.cells[0].take(pa.array(alone)))
+        words = ~looks_like_values(cells) & ~is_missing(cells, [""])
+        if words.any() and words.sum() < 0.2 * n_rows:
+            drop(alone[words], f"only the first cell is filled ({clean_name(cells.filter(pa.array(words))[0])!r})")
     for row in range(n_rows - 1, max(n_rows - 4, 0), -1):
         totals = [column for column in raw.cells if re.match(_TOTAL, str(column[row]).strip())]
         if any(len(alike([column[row]], [column])) == 1 for column in totals):
             drop([row], "a total")
-    if gone:
-        raw.rows = np.delete(np.arange(n_rows), gone)
+    if gone.any():
+        raw.rows = np.flatnonzero(~gone)
         raw.cells = [column.take(pa.array(raw.rows)) for column in raw.cells]
 
 
@@ -333,10 +323,8 @@ def _read_text(data: bytes, name: str, reading: Reading) -> _Raw:
                 "are separated by commas, semicolons or tabs. If this is another kind of file, save it as CSV."
             )
         columns, mended = parse_delimited(utf8, delimiter)
-        kind = {"\t": "TSV, cells separated by tabs", ",": "CSV, cells separated by commas"}.get(
-            delimiter, "CSV, cells separated by semicolons"
-        )
-        raw = _headed(_Raw([], columns, f"{kind}, {encoding}", notes, mark="." if delimiter == "," else ""), reading)
+        kind, mark = f"{_KINDS[delimiter]}, {encoding}", "." if delimiter == "," else ""
+        raw = _headed(_Raw([], columns, kind, notes, mark), reading)
     if mended:
         raw.notes.append(f"{mended:,} rows ended in one separator too many, which was removed.")
     return raw
@@ -444,13 +432,9 @@ def _of_sheet(raw: _Raw, rows: list[list[Any]], reading: Reading) -> _Raw:
     """Turn the rows of a sheet into columns: of numbers where all cells are, otherwise of text."""
 
     def in_words(value: Any) -> str:  # noqa: ANN401 - what a sheet holds
-        return (
-            plain_number(value)
-            if isinstance(value, float)
-            else str(value).lower()
-            if value in (True, False)
-            else str(value)
-        )
+        if isinstance(value, float):
+            return plain_number(value)
+        return str(value).lower() if isinstance(value, bool) else str(value)
 
     counts = [sum(cell != "" for cell in row) for row in rows]
     above = next((place for place, count in enumerate(counts) if count > 1), 0)
