@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 
 import pytest
 
@@ -47,14 +48,16 @@ def test_a_cluster_with_a_killed_worker_gives_the_serial_result_bit_for_bit(tmp_
         assert_same_stores(store, expected)
 
 
-def test_a_cluster_without_workers_says_so(tmp_path, cluster, monkeypatch):
+def test_no_scheduler_no_workers_and_no_dask_say_so(tmp_path, cluster, monkeypatch):
     monkeypatch.setattr("imrc.sweeps.execute._START_S", 1.0)
-    address = cluster(0).scheduler_address
     with ResultStore(tmp_path / "r.sqlite") as store:
         plan = plan_sweep(small_spec(), store)
-        with pytest.raises(
-            SchedulerError, match=f"No Dask scheduler with workers answers at {address} .*dask worker {address}"
-        ):
+        for address in (cluster(0).scheduler_address, "tcp://127.0.0.1:9"):
+            nobody = f"No Dask scheduler with workers answers at {address} .*dask scheduler.*dask worker {address}"
+            with pytest.raises(SchedulerError, match=nobody):
+                run_sweep(plan, store, scheduler=address)
+        monkeypatch.setitem(sys.modules, "distributed", None)
+        with pytest.raises(SchedulerError, match=r'not installed: pip install "imrc\[cluster\]"'):
             run_sweep(plan, store, scheduler=address)
 
 

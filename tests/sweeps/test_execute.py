@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from imrc.sweeps import ResultStore, SchedulerError, plan_sweep, run_sweep, summary_table
+from imrc.sweeps import ResultStore, plan_sweep, run_sweep, summary_table
 from imrc.sweeps.cell import Failure, run_cell
 from imrc.sweeps.plan import summary_lines
 from tests.sweeps import cells
@@ -123,16 +123,3 @@ def test_summary_is_over_seeds_and_repetitions(tmp_path):
         assert [(line["W"], line["method"]) for line in lines] == [
             ("all", "imrc (recommended)"), ("2", "imrc (paper)"), ("–", "majority"),
         ] * 2  # fmt: skip
-
-
-def test_an_address_without_a_scheduler_says_so(monkeypatch, tmp_path):
-    monkeypatch.setattr("imrc.sweeps.execute._START_S", 1.0)
-    with ResultStore(tmp_path / "r.sqlite") as store:
-        plan = plan_sweep(small_spec(), store)
-        with pytest.raises(
-            SchedulerError, match=r"No Dask scheduler with workers answers at tcp://127.0.0.1:9 .*dask scheduler"
-        ):
-            run_sweep(plan, store, scheduler="tcp://127.0.0.1:9")
-        monkeypatch.setitem(sys.modules, "distributed", None)
-        with pytest.raises(SchedulerError, match=r'not installed: pip install "imrc\[cluster\]"'):
-            run_sweep(plan, store, scheduler="tcp://127.0.0.1:9")

@@ -65,27 +65,21 @@ def test_errors_and_their_spread(source, n):
         assert printed.printed_errors(name, n) == expected, name
 
 
-def test_errors_for_other_windows_and_backward_steps(source):
-    table = rows(source, "tab:comp")
-    assert set(table) == {*printed.printed_datasets(), "weather"}
+@pytest.mark.parametrize(
+    ("label", "columns", "carried", "names"),
+    [
+        ("tab:comp", SETTINGS, printed.printed_error_of, printed.datasets_with_settings()),
+        ("tab:time", TIMED, printed.printed_seconds, printed.printed_datasets()),
+    ],
+)
+def test_errors_for_other_windows_and_backward_steps_and_running_times(source, label, columns, carried, names):
+    table = rows(source, label)
+    assert set(table) == set(names) == {*printed.printed_datasets(), *(["weather"] if label == "tab:comp" else [])}
     for name, cells in table.items():
         values = [value for (value,) in pairs(cells)]
-        expected = {
-            (setting, n): values[2 * j + i] for j, setting in enumerate(SETTINGS) for i, n in enumerate((10, 100))
-        }
+        expected = {(what, n): values[2 * j + i] for j, what in enumerate(columns) for i, n in enumerate((10, 100))}
         assert len(values) == len(expected)
-        assert {key: printed.printed_error_of(name, key[1], key[0]) for key in expected} == expected, name
-    assert set(table) == set(printed.datasets_with_settings())
-
-
-def test_running_times(source):
-    table = rows(source, "tab:time")
-    assert set(table) == set(printed.printed_datasets())
-    for name, cells in table.items():
-        values = [value for (value,) in pairs(cells)]
-        expected = {(what, n): values[2 * j + i] for j, what in enumerate(TIMED) for i, n in enumerate((10, 100))}
-        assert len(values) == len(expected)
-        assert {key: printed.printed_seconds(name, key[1], key[0]) for key in expected} == expected, name
+        assert {key: carried(name, key[1], key[0]) for key in expected} == expected, name
 
 
 def test_average_running_times(source):
