@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import check_choice, check_int
-from imrc._types import Floats
+from imrc._types import Floats, Ints
 from imrc.datasets import _files
 from imrc.datasets._arrays import read_idx, read_npz
 from imrc.datasets._catalogue import CatalogueEntry
 from imrc.datasets._features import sequence_from_features
+from imrc.datasets.digits import turning
 from imrc.datasets.errors import DataError
 from imrc.tables import packed
-from imrc.tasks import Task, TaskSequence, sequence_from_blocks
+from imrc.tasks import TaskSequence, sequence_from_blocks
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -282,34 +283,26 @@ def rotated_mnist(
     check_choice("angles", angles, ("image", "task"))
     paths = tuple(path for _, path in _files.require(entry))
     images, digits = _images(paths, tuple(path.stat().st_mtime_ns for path in paths))
-    generator = np.random.default_rng([seed, 28])
-    size = len(digits) // tasks
-    order = generator.permutation(len(digits))[: size * tasks]
-    within = generator.random(len(order)) if angles == "image" else np.repeat(generator.random(tasks), size)
-    degrees = (np.repeat(np.arange(tasks), size) + within) * 180.0 / tasks
-    X = np.empty((len(order), 784))
-    from imrc.datasets._rotation_kernel import rotate_pixels  # compiled code is loaded only when it is needed
+    rows, names = len(digits), entry.class_names if labels == "5 or more" else ("0-5", "6-9")
 
-    rotate_pixels(images, order, degrees, X)
-    X.flags.writeable = False
-    y = (digits[order] >= (5 if labels == "5 or more" else 6)).astype(np.int64)
-    y.flags.writeable = False
-    step = 180.0 / tasks
-    return TaskSequence(
-        tuple(
-            Task(X[j * size : (j + 1) * size], y[j * size : (j + 1) * size], f"{j * step:g}–{(j + 1) * step:g}°")
-            for j in range(tasks)
-        ),
+    def turned(order: Ints, degrees: Floats) -> Floats:
+        from imrc.datasets._rotation_kernel import rotate_pixels  # compiled code is loaded only when it is needed
+
+        X = np.empty((len(order), 784))
+        rotate_pixels(images, order, degrees, X)
+        return X
+
+    return turning(
+        (digits >= (5 if labels == "5 or more" else 6)).astype(np.int64),
+        np.random.default_rng([seed, 28]),
+        tasks,
+        180.0,
+        turned,
+        one_angle=angles == "task",
+        digits="g",
         name=entry.name,
-        classes=np.arange(2),
         description=entry.summary,
-        feature_names=tuple(f"pixel {r},{c}" for r in range(28) for c in range(28)),
-        info={
-            **entry.info(),
-            "class_names": entry.class_names if labels == "5 or more" else ("0-5", "6-9"),
-            "rows": len(digits),
-        },
-        column_kinds=entry.column_kinds,
+        info={**entry.info(), "class_names": names, "rows": rows},
     )
 
 

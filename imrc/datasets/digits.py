@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+import math
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from imrc._checks import check_int, check_real
-from imrc._types import Floats
+from imrc._types import Floats, Ints
 from imrc.datasets._rotation import rotate_images
 from imrc.tasks import Task, TaskSequence
 
 MAX_TASKS = 60
+_SOURCE = {
+    "source": "scikit-learn's copy of the UCI Optical Recognition of Handwritten Digits test set",
+    "licence": "CC BY 4.0 (UCI)",
+    "citation": "E. Alpaydin, C. Kaynak, UCI Machine Learning Repository, 1998, doi 10.24432/C50P49",
+}
 
 
 @lru_cache(maxsize=1)
-def _digits() -> tuple[Floats, NDArray[np.int64]]:
+def _digits() -> tuple[Floats, Ints]:
     from sklearn.datasets import load_digits
 
     bundle = load_digits()
@@ -47,17 +54,16 @@ def rotated_digits(*, tasks: int = 20, seed: int = 0) -> TaskSequence:
     TaskSequence('rotated_digits', 20 tasks, 1780 samples, 64 features, 2 classes)
     """
     tasks = check_int("tasks", tasks, 2, MAX_TASKS)
-    seed = check_int("seed", seed, 0)
     images, digits = _digits()
-    return _turning(
-        images,
+    return turning(
         (digits >= 5).astype(np.int64),
-        np.random.default_rng([seed, 8]),
+        np.random.default_rng([check_int("seed", seed, 0), 8]),
         tasks,
         180.0,
+        partial(_turned, images),
         name="rotated_digits",
         description="Real handwritten digits that turn from 0 to 180 degrees; is the digit 5 or more?",
-        class_names=("0-4", "5-9"),
+        info={"class_names": ("0-4", "5-9"), **_SOURCE},
     )
 
 
@@ -71,56 +77,54 @@ def six_or_nine(*, tasks: int = 20, turn: float = 360.0, seed: int = 0) -> TaskS
     """
     tasks = check_int("tasks", tasks, 2, MAX_TASKS)
     turn = check_real("turn", turn, 0.0, 3600.0)
-    seed = check_int("seed", seed, 0)
     images, digits = _digits()
     kept = np.isin(digits, (6, 9))
     turns = "upside down, after half of it, a digit covers nearly the same pixels again."
     turns = f"{360 * tasks / turn:g} tasks are one full turn: {turns}" if turn else ""
-    return _turning(
-        images[kept],
+    return turning(
         (digits[kept] == 9).astype(np.int64),
-        np.random.default_rng([seed, 69]),
+        np.random.default_rng([check_int("seed", seed, 0), 69]),
         tasks,
         turn,
+        partial(_turned, images[kept]),
         name="six_or_nine",
         description=f"Real handwritten sixes and nines that turn from 0 to {turn:g} degrees; is it a 6 or a 9?",
-        class_names=("6", "9"),
-        **{"if periodic": turns},
+        info={"class_names": ("6", "9"), **_SOURCE, "if periodic": turns},
     )
 
 
-def _turning(
-    images: Floats,
-    labels: NDArray[np.int64],
+def _turned(images: Floats, order: Ints, degrees: Floats) -> Floats:
+    return np.clip(rotate_images(images[order], degrees), 0.0, 1.0).reshape(len(order), -1)
+
+
+def turning(
+    labels: Ints,
     generator: np.random.Generator,
     tasks: int,
     turn: float,
+    turned: Callable[[Ints, Floats], Floats],
     *,
-    name: str,
-    description: str,
-    class_names: tuple[str, str],
-    **info: str,
+    one_angle: bool = False,
+    digits: str = ".0f",
+    **about: Any,  # noqa: ANN401 - of TaskSequence
 ) -> TaskSequence:
-    """Deal the images out to tasks, and turn each by an angle of its task's share of `turn` degrees."""
-    size = len(images) // tasks
-    order = generator.permutation(len(images))[: size * tasks]
-    number = np.repeat(np.arange(tasks), size)
-    angles = (number + generator.random(len(order))) * turn / tasks
-    X = np.clip(rotate_images(images[order], angles), 0.0, 1.0).reshape(len(order), -1)
-    y = labels[order]
-    step = turn / tasks
+    """Deal square images out to tasks, and turn each by an angle of its task's share of `turn` degrees, or all by one.
+
+    `turned` gives pixels of images by their numbers and angles; `digits` is how angles are written.
+    """
+    size, step = len(labels) // tasks, turn / tasks
+    order = generator.permutation(len(labels))[: size * tasks]
+    within = np.repeat(generator.random(tasks), size) if one_angle else generator.random(len(order))
+    X, y = turned(order, (np.repeat(np.arange(tasks), size) + within) * turn / tasks), labels[order]
+    # Read-only arrays are sliced by the tasks instead of copied.
+    X.flags.writeable = y.flags.writeable = False
+    parts = [slice(j * size, (j + 1) * size) for j in range(tasks)]
+    names = [f"{j * step:{digits}}–{(j + 1) * step:{digits}}°" for j in range(tasks)]
+    side = math.isqrt(X.shape[1])
     return TaskSequence(
-        tuple(Task(X[number == j], y[number == j], f"{j * step:.0f}–{(j + 1) * step:.0f}°") for j in range(tasks)),
-        name=name,
-        description=description,
+        tuple(Task(X[part], y[part], name) for part, name in zip(parts, names, strict=True)),
         classes=np.arange(2),
-        feature_names=tuple(f"pixel {r},{c}" for r in range(8) for c in range(8)),
-        info={
-            "class_names": class_names,
-            "source": "scikit-learn's copy of the UCI Optical Recognition of Handwritten Digits test set",
-            "licence": "CC BY 4.0 (UCI)",
-            "citation": "E. Alpaydin, C. Kaynak, UCI Machine Learning Repository, 1998, doi 10.24432/C50P49",
-            **info,
-        },
-        column_kinds=("pixel",) * 64,
+        feature_names=tuple(f"pixel {r},{c}" for r in range(side) for c in range(side)),
+        column_kinds=("pixel",) * X.shape[1],
+        **about,
     )
