@@ -73,6 +73,7 @@ _MISSED: dict[ChangePattern | None, str] = {
     "same_way": "not independent",
     "come_back": "not independent",
 }
+_TIMES = {1: "once", 2: "twice"}
 _ON_THEIR_OWN = "nothing unusual on their own"
 
 
@@ -141,8 +142,8 @@ def _shape(name: VerdictName, fit: ModelFit, k: int) -> str:
         return f"abrupt change{many} at task{many} {listed([str(start + 1) for start in fit.starts], 5)}"
     if name == "recurring":
         return _states_text(fit, k)
-    period, times = round(1.0 / fit.parameters["f"], 1), round(k * fit.parameters["f"])
-    return f"the pattern repeats about every {period:g} tasks, {max(times, 1)} time{'s' * (times > 1)} in these {k}"
+    period, times = round(1.0 / fit.parameters["f"], 1), max(round(k * fit.parameters["f"]), 1)
+    return f"the pattern repeats about every {period:g} tasks, {_TIMES.get(times, f'{times} times')} in these {k}"
 
 
 def _states_text(fit: ModelFit, k: int) -> str:

@@ -16,7 +16,7 @@ from imrc.plots import ess
 from imrc.report import guarantees
 from imrc.report.worth import measured_sentence, reason_sentence, worth_sentence
 from imrc.watch import arrival_sentences, watch_story
-from imrc.wording import number, p_text
+from imrc.wording import LOSSES, number, p_text
 from tests.app.conftest import texts
 
 WHY, EVOLVING = (f"pages/{name}/page.py" for name in ("why_it_helps", "evolving"))
@@ -169,3 +169,11 @@ def test_experts_see_kinds_reliability_components_and_the_alarm(app):
     run = imrc.evaluate(sequence, n=5, repetitions=1, features="standardised")
     story = watch_story(sequence, FeatureSpec("standardised"), run=run)
     assert all(sentence in texts(alarm) for sentence in arrival_sentences(story, 14))
+
+
+@pytest.mark.parametrize("preset", ["recommended", "paper"])
+def test_guarantees_are_those_of_the_01_rule(app, preset):
+    test = app(**SMALL, preset=preset, ess_experts="true").switch_page(WHY).run()
+    test = test.radio(key="ess_part").set_value("guarantee").run()
+    used = "Recommended, 0-1 rule" if preset == "recommended" else "As in the paper"
+    assert f"those of the {LOSSES['0-1']}, preset *{used}*" in texts(test)
