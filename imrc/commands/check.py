@@ -36,7 +36,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Check a sequence and print the report."""
     # Loaded here: nobody waits for it who asks for help or mistypes an option.
-    from imrc.diagnostics import tracks, words
+    from imrc.diagnostics import words
+    from imrc.diagnostics.assessment import lag_rows
     from imrc.report import check
 
     if options.ess is not None and options.error is not None:
@@ -66,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
         if plan is not None:
             _print(plan, options.error)
 
-    rows = report.errors if evidence is None else tracks.lag_rows(evidence)
+    rows = report.errors if evidence is None else lag_rows(evidence)
     print_as(options, rows, report.to_dict() | ({} if plan is None else {"plan": _as_json(plan, options.error)}), text)
     return 0
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from imrc._checks import InputError, InputTypeError, check_int, check_real
 from imrc._types import Floats, Ints
-from imrc.diagnostics import evidence, pictures, samples
+from imrc.core.recursions import smooth, track_forward
+from imrc.diagnostics import evidence, samples
+from imrc.diagnostics.distances import Variogram, find_returns, variogram_of, with_envelope
 from imrc.diagnostics.evidence import LEAST_TASKS, ChangeEstimate, Innovations, OrderTests, SameMethod
 from imrc.diagnostics.models import ChangeKind, ModelFit, fit_models, kind_gaps
-from imrc.diagnostics.pictures import PartialAutocorrelation, Variogram
+from imrc.diagnostics.partial_autocorrelation import PartialAutocorrelation, partial_autocorrelation, with_pacf_band
 from imrc.diagnostics.samples import Moments, Reading, Reduced
 from imrc.diagnostics.words import (
     LEAD,
@@ -31,7 +35,6 @@ from imrc.wording import number, plain
 
 NAMED: tuple[ChangeKind, ...] = ("evolving", "mean_reverting", "trend", "jump", "periodic", "recurring")
 """Kinds of change that are named where the order of the tasks matters."""
-_RETURNS_UP_TO = 60
 _MANY_TASKS = 1000
 
 
@@ -163,7 +166,6 @@ def assess(
     mse: ArrayLike | None = None,
     *,
     features: object = "automatic",
-    representation: str | None = None,
     permutations: int | None = None,
     seed: int = 0,
 ) -> Assessment:
@@ -178,8 +180,6 @@ def assess(
     features : None, str, FeatureSpec, object with ``transform(X)``, or function X (n, d) -> (n, D)
         Representation of the instances of a sequence; the default is that of the command. None: standardised inputs,
         with one scale for all tasks. The verdict can depend on it.
-    representation : str or None
-        Name of the representation for the result.
     permutations : int or None
         Number of random orders to compare, 99 to 9999. None: 999 (499 above 1000 tasks). With up to 7 tasks,
         all orders are used.
@@ -207,16 +207,15 @@ def assess(
     if isinstance(data, TaskSequence):
         if mse is not None:
             raise ValueError("Give mse only with means; a sequence provides its own.")
-        transform, told = samples.resolve_transform(features, data, seed)
-        keep = evidence.WORK_LIMIT / evidence.SHUFFLES
-        reading = samples.read_sequence(data, transform, streams[0], keep)
+        transform, representation = samples.resolve_transform(features, data, seed)
+        reading = samples.read_sequence(data, transform, streams[0], evidence.WORK_LIMIT / evidence.SHUFFLES)
         moments, name, labels = reading.moments, data.name, data.labels
     else:
         if mse is None:
             means = "If you give means, also give mse, their mean squared errors (s = sigma^2 / n). "
             what = means if isinstance(data, np.ndarray) else "imrc.diagnostics.assess needs a TaskSequence. "
             raise InputTypeError(what + how_to_make_tasks(data))
-        moments, told, name = samples.given_moments(data, mse), "given means", "given means"
+        moments, name, representation = samples.given_moments(data, mse), "given means", "given means"
         labels = tuple(str(j + 1) for j in range(len(moments.tau)))
     k = len(moments.tau)
     drawn = (499 if k > _MANY_TASKS else 999) if permutations is None else permutations
@@ -225,7 +224,7 @@ def assess(
     found = Assessment(
         verdict=Verdict("too_few", None, "", "", ()),
         name=name,
-        representation=representation or told,
+        representation=representation,
         labels=labels,
         k=k,
         m=reduced.m,
@@ -238,16 +237,11 @@ def assess(
     if k < 2 or reduced.m == 0:
         # A single task, or no component that varies.
         return replace(found, verdict=word_verdict("too_few", None, found))
-    m_noise: float | None = None
-    p_same: float | None = None
-    if reading is not None and isinstance(data, TaskSequence):
-        m_noise = samples.noise_components(reading, reduced)
-        if reading.rows is not None:
-            classes = [data.encoded(j) for j in range(k)]
-            p_same = evidence.exact_p_value(reading.rows, classes, data.n_classes, streams[1])
+    m_noise = None if reading is None else samples.noise_components(reading, reduced)
+    rows = None if reading is None else reading.rows
+    p_same = None if rows is None else evidence.exact_p_value(rows, streams[1])
     orders = evidence.draw_orders(k, drawn, streams[2]) if k >= 4 else np.arange(k)[None]
-    found = replace(found, m_noise=m_noise, **_evidence(reduced, m_noise, p_same, orders))
-    found = replace(found, **_pictures(moments.tau[:, reduced.kept], reduced, orders))
+    found = replace(found, **_evidence(moments.tau[:, reduced.kept], reduced, m_noise, p_same, orders))
     first, second, p_change = judge(found)
     verdict = word_verdict(first, second, found)
     if reading is not None:
@@ -257,61 +251,30 @@ def assess(
     return replace(found, verdict=verdict, p_change=p_change)
 
 
-def _evidence(reduced: Reduced, m_noise: float | None, p_same: float | None, orders: Ints) -> dict[str, Any]:
-    """Return what decides about a verdict, by attributes of `Assessment`; some of it from 5 tasks on."""
-    k, distance = reduced.k, reduced.distance
+def _evidence(
+    means: Floats, reduced: Reduced, m_noise: float | None, p_same: float | None, orders: Ints
+) -> dict[str, Any]:
+    """Return the evidence, by attributes of `Assessment`; some of it from 4 or 5 tasks on."""
+    k, distance, method = reduced.k, reduced.distance, "permutation of samples"
     ratio, values, projections = evidence.estimate_change(reduced)
     tests = evidence.innovations(reduced, ratio) if k >= LEAST_TASKS else None
     m_eff = tests.m_eff if tests else (m_noise or 1.0)
-    method: SameMethod = "permutation of samples"
     if p_same is None:
         p_same, method = evidence.approximate_p_value(reduced, m_noise, m_eff)
-    # Among many tasks chance pairs abound; they are neither used nor shown there.
-    pairs, share = find_returns(distance, reduced.h, m_noise or m_eff) if k <= _RETURNS_UP_TO else ((), 0.0)
+    pairs, share = find_returns(distance, reduced.h, m_noise or m_eff)
+    curve, pacf = variogram_of(reduced), None
+    if k >= 4:
+        curve = with_envelope(curve, reduced, orders)
+        if (np.ptp(means, axis=0) > 0).any():
+            pacf = with_pacf_band(partial_autocorrelation(means), means, orders)
     return {
-        "m_eff": m_eff,
-        "q": reduced.statistic,
-        "p_same": p_same,
-        "same_method": method,
-        "order": evidence.order_tests(reduced, orders) if k >= LEAST_TASKS else None,
-        "distance": distance,
-        "returns": pairs,
-        "returns_share": share,
+        **{"m_noise": m_noise, "m_eff": m_eff, "q": reduced.statistic, "p_same": p_same, "same_method": method},
+        **{"distance": distance, "returns": pairs, "returns_share": share, "variogram": curve, "pacf": pacf},
         "change": evidence.change_estimate(ratio, values, projections, m_eff),
         "innovations": tests,
+        "order": evidence.order_tests(reduced, orders) if k >= LEAST_TASKS else None,
         "models": fit_models(reduced.scaled, reduced.h, m_eff) if k >= LEAST_TASKS else (),
     }
-
-
-def _pictures(means: Floats, reduced: Reduced, orders: Ints) -> dict[str, Any]:
-    """Return partial autocorrelation (from 4 tasks on) and variogram, with bands from 4 tasks on."""
-    curve, pacf = pictures.variogram_of(reduced), None
-    if reduced.k >= 4:
-        curve = pictures.with_envelope(curve, reduced, orders)
-        if (np.ptp(means, axis=0) > 0).any():
-            pacf = pictures.with_pacf_band(pictures.partial_autocorrelation(means), means, orders)
-    return {"pacf": pacf, "variogram": curve}
-
-
-def find_returns(distance: Floats, h: Floats, components: float) -> tuple[tuple[tuple[int, int], ...], float]:
-    """Find pairs of tasks (from 0) that are alike although one between them is not, most alike first, and their share.
-
-    `distance` (k, k) are squared, minus noise, which has so many effective `components`.
-
-    >>> far = np.array([[0.0, 9.0, 0.0], [9.0, 0.0, 9.0], [0.0, 9.0, 0.0]])
-    >>> find_returns(far, np.full(3, 0.1), 10.0)
-    (((0, 2),), 0.3333333333333333)
-    """
-    k = len(h)
-    error = math.sqrt(2.0) * (h[:, None] + h[None, :]) / math.sqrt(components)
-    found = []
-    for i, j in np.argwhere(np.triu(distance <= 2.0 * error, 2)):
-        near, se = distance[i, j], error[i, j]
-        between = np.minimum(distance[i, i + 1 : j], distance[i + 1 : j, j]).max()
-        if between >= max(4.0 * se, 4.0 * near):
-            found.append((float(near), int(i), int(j)))
-    pairs = tuple((i, j) for _, i, j in sorted(found))
-    return pairs, len(pairs) / (k * (k - 1) / 2) if k > 1 else 0.0
 
 
 def judge(found: Assessment) -> tuple[VerdictName, VerdictName | None, float]:
@@ -330,3 +293,83 @@ def judge(found: Assessment) -> tuple[VerdictName, VerdictName | None, float]:
     gaps = {kind: gap for kind, gap in found.gaps.items() if kind in NAMED}
     first, second = sorted(gaps, key=lambda kind: gaps[kind])[:2]
     return first, (second if gaps[second] - gaps[first] < LEAD else None), p_change
+
+
+def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
+    """Return the averages of a component with forward and smoothed estimates; it is class times D + 1, plus feature.
+
+    Columns task (from 1), label, mean, mean_se, forward, forward_se, smooth, smooth_se; variances are pooled and one
+    rate of change holds for all components, as in the diagnosis. Standard errors of a constant component are 0.
+    """
+    component = check_int("component", component, 0, result.moments.tau.shape[1] - 1)
+    tau = result.moments.tau[:, component : component + 1]
+    n, variance = result.moments.n, result.moments.pooled_variance()[component]
+    s = np.full_like(tau, variance) if n is None else (variance / n)[:, None]
+    ratio = result.change.ratio if result.change is not None else 0.0
+    d = np.full_like(s, ratio * s.mean())
+    forward, s_fwd = track_forward(tau, s, d)
+    smoothed, s_smooth = smooth(forward, s_fwd, d)
+    table = pd.DataFrame({"task": np.arange(1, result.k + 1), "label": list(result.labels)})
+    parts = {"mean": (tau, s), "forward": (forward, s_fwd), "smooth": (smoothed, np.maximum(s_smooth, 0.0))}
+    for name, (values, mse) in parts.items():
+        table[name], table[f"{name}_se"] = values[:, 0], np.sqrt(mse)[:, 0]
+    return table
+
+
+def step_changes(result: Assessment) -> pd.DataFrame:
+    """Return the change at each step: noise-corrected squared distance of neighbours, in units of one average's noise.
+
+    Columns task (from 1: the step leads to it), label, change, noise_se (if nothing changed), and low, high: 95 % of
+    the single steps of a random walk with the estimated ratio (NaN without an estimate).
+    """
+    change = np.diagonal(result.distance, 1)
+    n = result.moments.n
+    h = np.ones(result.k) if n is None or result.n is None else result.n / n  # noise variances, mean 1
+    components = result.m_noise or result.m_eff
+    noise = h[:-1] + h[1:]
+    se = np.sqrt(2.0) * noise / np.sqrt(components)
+    low = high = np.full(len(change), np.nan)
+    if result.change is not None:
+        from scipy.special import chdtri
+
+        # Under the walk a squared distance is a mean of m_eff squares of normal numbers, minus its noise.
+        degrees = result.change.m_eff
+        low, high = ((result.change.ratio + noise) * chdtri(degrees, p) / degrees - noise for p in (0.975, 0.025))
+    steps = {"task": np.arange(2, result.k + 1), "label": list(result.labels[1:]), "change": change}
+    return pd.DataFrame({**steps, "noise_se": se, "low": low, "high": high})
+
+
+def recent_ratio(result: Assessment, window: int, n: float) -> float:
+    """Return n d^2 / sigma^2 of the last `window` changes, eq. (7) less noise, possibly below 0; NaN with one task."""
+    changes = np.diagonal(result.distance, 1)[-window:]
+    return float(changes.mean()) * n / (result.n or n) if len(changes) else float("nan")
+
+
+def lag_rows(result: Assessment) -> list[dict[str, Any]]:
+    """Return the evidence by lag, one row each: variogram, and partial autocorrelation with its band.
+
+    Keys sequence, lag, gamma, pairs, and (NaN where not computed) pacf, pacf_std (spread over components), and
+    pacf_low, pacf_high (95 % band of the average if the order of the tasks did not matter).
+    """
+    curve, pacf = result.variogram, result.pacf
+    if curve is None:
+        return []
+    table = pd.DataFrame({"sequence": result.name, "lag": curve.lags, "gamma": curve.gamma, "pairs": curve.pairs})
+    for name, part in {"pacf": "mean", "pacf_std": "std", "pacf_low": "low", "pacf_high": "high"}.items():
+        values = None if pacf is None else getattr(pacf, part)
+        table[name] = pd.Series(np.zeros(0) if values is None else values, dtype=np.float64)
+    rows: list[dict[str, Any]] = table.to_dict("records")
+    return rows
+
+
+def most_changing(result: Assessment) -> int:
+    """Return the component whose averages vary most between tasks, relative to their noise."""
+    tau, s = result.moments.tau, result.moments.s.mean(axis=0)
+    usable = s > 1e-10 * max(float(s.max()), 1e-300)
+    ratio = np.where(usable, tau.var(axis=0) / np.where(usable, s, 1.0), -1.0)
+    return int(np.argmax(ratio))
+
+
+def as_json(result: Assessment, n: float | None = None) -> str:
+    """Return verdict and evidence as JSON text, n rho converted to n samples per task."""
+    return json.dumps(result.summary(n), indent=2, allow_nan=False, ensure_ascii=False)

@@ -59,15 +59,13 @@ def class_moments(X1: Floats, y: Ints, n_classes: int) -> tuple[Floats, Floats]:
     return mean, np.where(variance > 1e-12 * np.maximum(square, 1e-300), variance, np.inf)
 
 
-def exact_p_value(
-    rows: list[Floats], classes: list[Ints], n_classes: int, generator: np.random.Generator, shuffles: int = SHUFFLES
-) -> float:
+def exact_p_value(rows: list[tuple[Floats, Ints]], generator: np.random.Generator, shuffles: int = SHUFFLES) -> float:
     """Return the exact p-value of sum_j ||sum of standardised Phi of task j||^2 / n_j, shuffling samples."""
     from imrc.diagnostics._kernels import group_sums
 
-    sizes = np.array([len(X1) for X1 in rows])
-    X, y = np.ascontiguousarray(np.concatenate(rows)), np.concatenate(classes)
-    k, width = len(rows), X.shape[1]
+    sizes = np.array([len(y) for _, y in rows])
+    X, y = (np.concatenate(part) for part in zip(*rows, strict=True))
+    k, width, n_classes = len(rows), X.shape[1], int(y.max()) + 1
     task = np.repeat(np.arange(k), sizes)
     overall, variance = class_moments(X, y, n_classes)
 

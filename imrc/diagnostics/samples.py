@@ -183,7 +183,7 @@ class Reading:
     wanted: Ints  # sorted numbers of the samples in some pair
     picked: Floats  # their mapped rows, shape (wanted, D + 1)
     picked_classes: Ints  # their classes
-    rows: list[Floats] | None  # mapped rows of all tasks, kept only where they are few enough for the exact test
+    rows: list[tuple[Floats, Ints]] | None  # mapped rows of all tasks with their classes, if few: for the exact test
     is_bounded: bool  # whether all features lie in [-1, 1]
     of_rows: RowNotes  # what the averages do not show
 
@@ -210,7 +210,7 @@ def read_sequence(
     pairs = _draw_pairs(sizes, generator)
     wanted = np.unique(np.concatenate(pairs))
     picked, classes, averages, row_sums = [], [], [], []
-    rows: list[Floats] | None = []
+    rows: list[tuple[Floats, Ints]] | None = []
     is_bounded, start = True, 0
     for j, X1 in enumerate(mapped(sequence, transform)):
         y = sequence.encoded(j)
@@ -222,7 +222,7 @@ def read_sequence(
         is_bounded &= bool(np.abs(X1).max() <= 1.0 + 1e-9)
         start += len(X1)
         if rows is not None:
-            rows = [*rows, X1] if float(sizes.sum()) * C * X1.shape[1] <= keep else None
+            rows = [*rows, (X1, y)] if float(sizes.sum()) * C * X1.shape[1] <= keep else None
     tau, s = (np.stack(parts) for parts in zip(*averages, strict=True))
     found, of_picked, notes = np.concatenate(picked), np.concatenate(classes), _row_notes(row_sums)
     return Reading(Moments(tau, s, sizes), sizes, pairs, wanted, found, of_picked, rows, is_bounded, notes)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from imrc.diagnostics.changed import SHIFTS, Changed, Shift
 from imrc.diagnostics.evidence import FLAG_LIMIT, MEAN_LIMIT, ChangeEstimate, ChangePattern
 from imrc.diagnostics.models import ChangeKind, ModelFit
-from imrc.diagnostics.pictures import PartialAutocorrelation
-from imrc.wording import capital, decimal, listed, number, p_text
+from imrc.diagnostics.partial_autocorrelation import PartialAutocorrelation
+from imrc.wording import capital, decimal, feature_names_or_numbers, listed, number, p_text
 
 if TYPE_CHECKING:
     from imrc.diagnostics.assessment import Assessment
@@ -275,6 +275,17 @@ def questions(result: Assessment, n: float) -> list[Question]:
     if result.verdict.name == "dependent":
         return [Question(one.text, "Not judged", "rows follow each other", "") for one in asked]
     return asked
+
+
+def feature_label(position: int, width: int, names: tuple[str, ...]) -> str:
+    """Name a component within its class block of `width` D + 1; inputs go by their names if there is one per feature.
+
+    >>> feature_label(0, 3, ("age", "height")), feature_label(2, 3, ("age", "height")), feature_label(2, 5, ("age",))
+    ('share of the class', 'height', 'feature 2')
+    """
+    if position == 0:
+        return "share of the class"
+    return feature_names_or_numbers(names, width - 1)[position - 1]
 
 
 def setting_sentence(result: Assessment) -> str:

@@ -13,9 +13,9 @@ import plotly.graph_objects as go
 
 from imrc._types import Floats
 from imrc.diagnostics import VERDICTS, Assessment, PartialAutocorrelation
+from imrc.diagnostics.assessment import step_changes
 from imrc.diagnostics.changed import SHIFTS, Changed, moves
 from imrc.diagnostics.power import SIMULATED
-from imrc.diagnostics.tracks import step_changes
 from imrc.plots._drawing import (
     COLOURS,
     DATA,

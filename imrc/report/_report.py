@@ -20,7 +20,6 @@ from imrc.evaluation.latex import caption, latex_table
 from imrc.evaluation.reproduce import as_command, as_python
 from imrc.evaluation.scenarios import BORROWING, STRATEGIES
 from imrc.evaluation.significance import with_error
-from imrc.features import FEATURE_TITLES
 from imrc.planning import (
     Place,
     Plan,
@@ -62,7 +61,7 @@ Fitted = Literal["alone", "single", "pooled", "forward", "forward_backward"]
 def diagnose(sequence: TaskSequence, settings: RunSettings) -> Assessment:
     """Return the diagnosis of tasks in the representation of a run."""
     spec = settings.features.diagnosed
-    return assess(sequence, features=spec, representation=FEATURE_TITLES[spec.kind].lower(), seed=settings.seed)
+    return assess(sequence, features=spec, seed=settings.seed)
 
 
 def readable(text: str) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from imrc.diagnostics import Assessment, Changed, tracks, what_changed, words
+from imrc.diagnostics import Assessment, Changed, what_changed, words
+from imrc.diagnostics.assessment import as_json, component_tracks, most_changing
 from imrc.diagnostics.evidence import LEAST_TASKS
 from imrc.diagnostics.power import SIMULATED, power_sentences, power_table
 from imrc.features import FEATURE_TITLES, FeatureSpec, make, output_names
@@ -200,7 +201,7 @@ def _tests(choice: Choice, result: Assessment) -> None:
         )
     controls.save(
         "Download the evidence as JSON",
-        lambda: tracks.as_json(result, choice.settings.n),
+        lambda: as_json(result, choice.settings.n),
         f"imrc-assess-{result.name}.json",
         "application/json",
         "evidence",
@@ -264,7 +265,7 @@ def _component(choice: Choice, result: Assessment) -> None:
     shown, names = _in_columns(choice)
     sequence = state.visit().sequence()
     width = shown.moments.tau.shape[1] // sequence.n_classes
-    first = dict(zip(("evolving_class", "evolving_component"), divmod(tracks.most_changing(shown), width), strict=True))
+    first = dict(zip(("evolving_class", "evolving_component"), divmod(most_changing(shown), width), strict=True))
     # Another sequence or representation has other components. Those of a visitor's own file are not part of a link.
     controls.start_anew((sequence.fingerprint, shown.representation, width), **first)
     bound: dict[str, Any] = {} if choice.dataset == OWN else {"bind": "query-params"}
@@ -282,15 +283,15 @@ def _component(choice: Choice, result: Assessment) -> None:
         "Component",
         range(width),
         first["evolving_component"],
-        format_func=lambda i: tracks.feature_label(i, width, names),
+        format_func=lambda i: words.feature_label(i, width, names),
         key="evolving_component",
         help="The share of the class, or a feature within the class. Default: the one that changes most.",
         **bound,
     )
-    name = f"{tracks.feature_label(position, width, names)}, class {sequence.class_names[block]}"
+    name = f"{words.feature_label(position, width, names)}, class {sequence.class_names[block]}"
     charts.show(
         evolving.component_chart,
-        tracks.component_tracks(shown, block * width + position),
+        component_tracks(shown, block * width + position),
         name,
         name="evolving-component",
         alt=f"Component {name} over {shown.k} tasks: sample averages with error bars, forward and smoothed bands.",

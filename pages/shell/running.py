@@ -19,7 +19,7 @@ from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run, join_r
 from imrc.evaluation.comparison import sample_sizes
 from imrc.evaluation.run import REFERENCE, split_references, with_references
 from imrc.evaluation.settings import diagnosis_cells, run_cells
-from imrc.features import FEATURE_TITLES, FeatureSpec
+from imrc.features import FeatureSpec
 from imrc.report import Report
 from imrc.report._check import FIRST_LOOK
 from imrc.solvers import warm_up
@@ -97,9 +97,7 @@ def diagnosed(sequence: imrc.TaskSequence, spec: FeatureSpec, seed: int) -> Asse
             st.stop()
     # Frozen result, read only: one copy serves everyone.
     with st.spinner("Diagnosing the sequence …"):
-        kept = _diagnoses.get_or_make(
-            key, lambda: assess(sequence, features=spec, representation=FEATURE_TITLES[spec.kind].lower(), seed=seed)
-        )
+        kept = _diagnoses.get_or_make(key, lambda: assess(sequence, features=spec, seed=seed))
     return state.named(kept, sequence)
 
 

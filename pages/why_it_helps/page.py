@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from imrc.diagnostics import tracks
+from imrc.diagnostics.assessment import recent_ratio
 from imrc.evaluation import effective_samples
 from imrc.planning import PLACES, more_sentence, plan_table, way_sentence
 from imrc.plots import ess
@@ -20,7 +20,7 @@ def by_change(report: Report) -> None:
     own = None
     if diagnosis is not None and diagnosis.change is not None:
         W = report.run.settings.learner.W
-        recent = None if W == "all" else (W, tracks.recent_ratio(diagnosis, W, n))
+        recent = None if W == "all" else (W, recent_ratio(diagnosis, W, n))
         own = ess.OwnRatio(*diagnosis.ratio_at(n), recent)
     charts.show(
         ess.ess_by_task,

@@ -112,7 +112,7 @@ def test_evolving_gives_the_verdict_of_the_library(app):
     test = app(dataset="periodic", k="24", n="10", repetitions="1").switch_page(EVOLVING).run()
     assert not test.exception
     sequence = imrc.datasets.load("periodic", tasks=24, seed=0)
-    result = assess(sequence, features=FeatureSpec(), representation="automatic")
+    result = assess(sequence, features=FeatureSpec())
     assert f"On *Periodic*, {result.verdict.finding}" in texts(test)
     assert f"{result.verdict.sentence} (Verdict: **{result.verdict.title}**.)" in texts(test)
     assert f"| Does their order matter? | **Yes** | {p_text(result.p_order)} | p = .05 |" in texts(test)

@@ -10,7 +10,8 @@ import pytest
 import imrc
 from imrc.diagnostics import partial_autocorrelation, variogram
 from imrc.diagnostics import words as words_
-from imrc.diagnostics.assessment import NAMED, Assessment, find_returns, judge
+from imrc.diagnostics.assessment import NAMED, Assessment, judge
+from imrc.diagnostics.distances import find_returns
 from imrc.diagnostics.evidence import (
     FLAG_LIMIT,
     MEAN_LIMIT,
@@ -134,7 +135,7 @@ def test_exact_and_approximate_tests_agree():
         reading = read_sequence(sequence, lambda X: X, generator, keep=np.inf)
         reduced = reduce_moments(reading.moments)
         m_noise = noise_components(reading, reduced)
-        exact = exact_p_value(reading.rows, [sequence.encoded(j) for j in range(8)], 2, generator, shuffles=999)
+        exact = exact_p_value(reading.rows, generator, shuffles=999)
         assert approximate_p_value(reduced, m_noise, 1.0)[0] == pytest.approx(exact, abs=0.08)
 
 
@@ -202,9 +203,9 @@ def test_bad_input_says_what_is_wrong(call, message):
 
 def test_representations_of_every_form():
     sequence = gaussian("random_walk", k=6, n=30)
-    function = assess(sequence, features=lambda X: 2 * X, representation="doubled")
+    function = assess(sequence, features=lambda X: 2 * X)
     with_map = assess(sequence, features=imrc.features.make("identity", sequence))
-    assert function.representation == "doubled"
+    assert function.representation == "given features"
     assert function.q == pytest.approx(with_map.q)
     assert assess(sequence, features="rff").is_bounded
     with pytest.raises(TypeError, match="features must be None"):

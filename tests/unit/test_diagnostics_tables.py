@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import imrc
-from imrc.diagnostics import assess, tracks
+from imrc.diagnostics import assess
+from imrc.diagnostics import assessment as tracks
 from imrc.plots import ess
 from imrc.plots import evolving as pictures
 from imrc.report import guarantees

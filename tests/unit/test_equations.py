@@ -9,7 +9,7 @@ import pytest
 import imrc
 import imrc.core
 from imrc.diagnostics import assess
-from imrc.diagnostics.tracks import component_tracks
+from imrc.diagnostics.assessment import component_tracks
 from imrc.plots.ess import ess_curve_table
 
 NAMED = sorted(
