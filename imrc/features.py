@@ -113,8 +113,11 @@ class RandomFourier(FeatureMap):
 
     def transform(self, X: Floats) -> Floats:
         """Return cosines and sines of the projections."""
-        projected = X @ self.frequencies
-        return np.concatenate([np.cos(projected), np.sin(projected)], axis=1)
+        projected, out = X @ self.frequencies, np.empty((len(X), self.n_outputs))
+        count = self.frequencies.shape[1]
+        np.cos(projected, out=out[:, :count])
+        np.sin(projected, out=out[:, count:])
+        return out
 
 
 @dataclass(frozen=True, eq=False)

@@ -196,7 +196,7 @@ class _Logistic(Baseline):
             for factor in self._losses:
                 C = self.settings.C * factor
                 rule = self._judged[factor] = fit_multinomial(known, labels, self.n_classes, C, self._judged[factor])
-                self._losses[factor] += total_log_loss(X[held] @ rule[:, :-1].T + rule[:, -1], y[held])
+                self._losses[factor] += float(total_log_loss(X[held] @ rule[:, :-1].T + rule[:, -1], y[held]))
         return self.settings.C * min(self._losses, key=self._losses.__getitem__)
 
     def _predict(self, X: Floats, task: int) -> Labels:

@@ -85,17 +85,17 @@ class Account:
         self._window = window
         self.total: Floats | float = 0.0
 
-    def add(self, losses: list[float]) -> None:
+    def add(self, losses: Floats) -> None:
         """Add what one arrival cost each candidate."""
         if self._window is None:
-            self.total = self.total + np.array(losses)
+            self.total = self.total + losses
         else:
-            self._last.append(np.array(losses))
+            self._last.append(losses)
             self.total = np.sum(self._last, axis=0)
 
     def shares(self, starts: Floats) -> Floats:
         """Return the shares of the candidates, which sum to 1, given the first ones."""
-        return np.asarray(softmax((np.log(starts) - self.total)[None])[0])
+        return np.asarray(softmax(np.log(starts) - self.total))
 
 
 class RateOfChange:
@@ -148,10 +148,11 @@ class RateOfChange:
         moved, periods = np.sum(self._excess, axis=0)
         return max(float(moved / periods), 0.0)
 
-    def change(self, gap: float) -> float:
-        """Return the change over so many periods; over none nothing changes, whatever the rate."""
-        return self.rate * gap if gap else 0.0
+    def over(self, gaps: Sequence[float]) -> list[float]:
+        """Return the changes over so many periods; over none nothing changes, whatever the rate."""
+        rate = self.rate
+        return [rate * gap if gap else 0.0 for gap in gaps]
 
     def tracked(self, samples: Sequence[int], gaps: Sequence[float], reach: int) -> list[tuple[float, Floats]]:
         """Return effective samples and weights of all tasks, for the newest and those before it, the nearest first."""
-        return effective_samples(samples, [self.change(gap) for gap in gaps], reach)
+        return effective_samples(samples, self.over(gaps), reach)

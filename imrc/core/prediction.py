@@ -13,13 +13,13 @@ def scores(X1: Floats, mu: Floats, n_classes: int) -> Floats:
 
 
 def softmax(values: Floats) -> Floats:
-    """Return exp(score) over its sum for scores of shape (n, C).
+    """Return exp(score) over its sum for scores of shape (..., C).
 
     >>> softmax(np.array([[0.0, np.log(3.0)]]))
     array([[0.25, 0.75]])
     """
-    weights = np.exp(values - values.max(axis=1, keepdims=True))
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+    weights = np.exp(values - values.max(axis=-1, keepdims=True))
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
 def probabilities(values: Floats, loss: str, nu: float) -> Floats:

@@ -4,7 +4,7 @@
 both map them by the preset's ``features`` and then call `Learner.step` once per task:
 
 recommended (``tracking="rate"``, ``loss="log"``): `LogLossLearner.step`
-    1. `_losses_before`: every candidate's rule of the next task is tested on all rows of the task that came.
+    1. `step`: every candidate's rule of the next task is tested on all rows of the task that came.
     2. `add`: the rows are stored beside those of the last tasks; `RateOfChange.add` takes in by how much means
        changed, `RateWeights.add` makes the weight of every stored task for this one, eq. (6), once per rate.
     3. `_learn_candidates`: half of the rows are held back, each candidate learns the rest and the past, and is tested

@@ -5,7 +5,7 @@
 2. Four rates are followed side by side: 0 (all tasks alike), .1, 1, and infinity, the task alone (`CANDIDATES`,
    `_learn_candidates`).
 3. When a task arrives, each rule is first tested on all its rows as it is; the sum of these log losses gives each its
-   share in the rule of a coming task (`_losses_before`, `predicted`).
+   share in the rule of a coming task (`step`, `predicted`).
 4. Then half of the task's rows are held back, and each candidate learns the other half and the past; the sum of these
    log losses gives each its share in the rules of tasks so far, backward ones too (`_learn_candidates`,
    `_learn_tasks`).
@@ -132,13 +132,18 @@ class _Store:
         self.solutions |= {one.place: found[i, :, : widths[i]].copy() for i, one in enumerate(problems)}
         return list(zip(values.tolist(), iterations.tolist(), strict=True))
 
-    def parameters(self, place: Hashable, time: float = 0.0) -> Floats:
-        """Return the parameters (C, D + 1), for scaled rows, of the solution in a place, at a time if it moves."""
-        found, moves = self.solutions[place], place in self._moving
-        if self.gram is not None:
-            return np.asarray((found * (1.0 + time * self._times_of_rows() if moves else 1.0)) @ self.X)
-        width = self.X.shape[1]
-        return found[:, :width] + time * found[:, width:] if moves else found
+    def parameters(self, places: Sequence[Hashable], time: float = 0.0) -> Floats:
+        """Return parameters (places, C, D + 1), for scaled rows, of the solutions there, at a time if they move."""
+        width, found = self.X.shape[1], []
+        for place in places:
+            one, moves = self.solutions[place], place in self._moving
+            if self.gram is not None:
+                found.append(one * (1.0 + time * self._times_of_rows()) if moves else one)
+            else:
+                found.append(one[:, :width] + time * one[:, width:] if moves else one)
+        if self.gram is None:
+            return np.array(found)
+        return np.asarray((np.concatenate(found) @ self.X).reshape(len(places), self.n_classes, width))
 
     def _times_of_rows(self) -> Floats:
         """Return the time of every stored row from the next period on, in units of `TREND_PERIODS`."""
@@ -180,7 +185,7 @@ class LogLossLearner:
         self._change = RateOfChange(settings.rate, window)
         self._at, self._before = Account(window), Account(window)
         # The candidates' rules of the next task and how far it is, and what is tracked of tasks within reach.
-        self._coming: tuple[float, list[Floats]] | None = None
+        self._coming: tuple[float, Floats] | None = None
         self._tracked: list[tuple[float, Floats]] = []
 
     def step(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0, *, revise: bool = True) -> LogStep:
@@ -188,7 +193,7 @@ class LogLossLearner:
         if y is None:
             X1, y = X1[:0], np.empty(0, dtype=np.int64)
         if self._steps and len(y) and self._compared:
-            self._before.add(self._losses_before(X1, y, gap))
+            self._before.add(total_log_loss(scaled(X1) @ self._to_come(gap).transpose(0, 2, 1), y))
         self.add(X1, y, gap)
         alone, spent = self._learn_candidates(y)
         newest, revised = self._learn_tasks(revise=revise)
@@ -199,7 +204,7 @@ class LogLossLearner:
         """Return the rule of the next task, `gap` periods after the newest: the average of the candidates'."""
         shares, (worth, tracked) = self.shares()[1], self._tracked[0]
         rule = np.tensordot(shares, self._to_come(gap), axes=1)
-        worth = max(borrowed(worth, self._change.change(gap)), 1.0)
+        worth = max(borrowed(worth, self._change.over([gap])[0]), 1.0)
         return self._with_means(tracked, worth, worth, primal_parameters(rule), shares @ self._weights.forward()[0])
 
     def shares(self) -> tuple[Floats, Floats]:
@@ -230,22 +235,17 @@ class LogLossLearner:
         penalties = np.full(2, POOLED.penalty)
         first, last = self._problems(POOLED_PLACES, weights, ess, penalties, begins=(begin, None), tested=True)
         self._store.solve([first, last._replace(tolerance=TOLERANCE, after=0)])
-        return primal_parameters(self._store.parameters(POOLED_PLACES[1])).reshape(self.n_classes, -1)
+        return primal_parameters(self._store.parameters(POOLED_PLACES[1:])[0]).reshape(self.n_classes, -1)
 
     def size(self, *, pooled: bool = False) -> int:
         """Return how many numbers are kept, for the pooled rule or for all others."""
         return self._store.size(pooled=pooled) + (0 if pooled else self._averages.size)
 
-    def _losses_before(self, X1: Floats, y: Ints, gap: float) -> list[float]:
-        """Return the log loss of each candidate's rule of the next task on all rows of the task that came."""
-        rows = scaled(X1)
-        return [total_log_loss(rows @ rule.T, y) for rule in self._to_come(gap)]
-
-    def _to_come(self, gap: float) -> list[Floats]:
+    def _to_come(self, gap: float) -> Floats:
         """Return the parameters of every candidate for the next task; asked for it again, the same."""
         if self._coming is None or self._coming[0] != gap:
             time = (gap - 1.0) / TREND_PERIODS
-            self._coming = gap, [self._store.parameters(c, time) for c in range(len(self.candidates))]
+            self._coming = gap, self._store.parameters(range(len(self.candidates)), time)
         return self._coming[1]
 
     def add(self, X1: Floats, y: Ints, gap: float = 1.0) -> None:
@@ -289,8 +289,8 @@ class LogLossLearner:
         candidates[self._alone] = candidates[self._alone]._replace(tolerance=TOLERANCE)
         solved = store.solve([*judged, *candidates])[len(judged) :]
         if judged:
-            rules = [store.parameters(one.place) for one in judged]
-            self._at.add([total_log_loss(store.X[held] @ rule.T, store.y[held]) for rule in rules])
+            rules = store.parameters([one.place for one in judged])
+            self._at.add(total_log_loss(store.X[held] @ rules.transpose(0, 2, 1), store.y[held]))
             for one in judged:
                 del store.solutions[one.place]
         self._coming, spent, found = None, sum(iterations for _, iterations in solved), solved[self._alone]
@@ -298,7 +298,7 @@ class LogLossLearner:
             nothing, unknown = np.zeros_like(self._variance), np.full_like(self._variance, np.nan)
             return TaskEstimate(nothing, np.full_like(nothing, np.inf), 0.0, unknown, np.nan, np.nan), spent
         own, worth = weights[self._alone], ess[self._alone]
-        mu = primal_parameters(store.parameters(self._alone))
+        mu = primal_parameters(store.parameters([self._alone])[0])
         alone = self._with_means(own, worth, worth, mu, own, *found)
         # A task alone knows no variances but its own, as in the paper.
         return replace(alone, mse=self._own_mse * (len(y) / alone.ess)), spent
@@ -335,7 +335,7 @@ class LogLossLearner:
             alone, known = float(shares[still.index(self._alone)]), max(worth, 1.0)
             # As far as a task is learnt alone, its own samples count.
             promised = float(ess[self._alone] ** alone * known ** (1.0 - alone))
-            mu = primal_parameters(self._store.parameters(place)) if self._solves else np.empty(0)
+            mu = primal_parameters(self._store.parameters([place])[0]) if self._solves else np.empty(0)
             found.append(self._with_means(means, known, promised, mu, own if self._solves else means, *result))
         return found[0], found[1:]
 
@@ -406,7 +406,7 @@ def half(y: NDArray[np.int64], turn: int) -> NDArray[np.bool_]:
     return held
 
 
-def total_log_loss(values: Floats, y: NDArray[np.int64]) -> float:
-    """Return the sum of -log h(y|x) for scores (n, C), h with a floor."""
-    given = softmax(values)[np.arange(len(y)), y]
-    return float(-np.log((1.0 - FLOOR) * given + FLOOR / values.shape[1]).sum())
+def total_log_loss(values: Floats, y: NDArray[np.int64]) -> Floats:
+    """Return the sums of -log h(y|x) for scores (..., n, C), h with a floor."""
+    given = softmax(values)[..., np.arange(len(y)), y]
+    return np.asarray(-np.log((1.0 - FLOOR) * given + FLOOR / values.shape[-1]).sum(axis=-1))
