@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 import imrc
 from imrc._checks import InputError
 from imrc._types import Floats, Ints
-from imrc.atlas import TEMPORAL, temporal
+from imrc.atlas import TEMPORAL, of_file
 from imrc.core.rules_log import FLOOR
 from imrc.features import Representation
 from imrc.wording import plain
@@ -51,7 +51,7 @@ def coded(name: str, seed: int) -> Coded:
     """Return a sequence as numbers, with what its first half shows of the columns; only moons use the seed."""
     if name.startswith("moons"):
         return _moons(seed, printed=name == "moons_printed")
-    sequence = temporal(name)
+    sequence = of_file("IMRC_TEMPORAL", name, "label", by="task")
     first = len(sequence) // 2
     learnt = Representation.of("standardised", sequence).learn(np.concatenate([t.X for t in sequence.tasks[:first]]))
     tasks = [(learnt.transform(task.X), sequence.encoded(j)) for j, task in enumerate(sequence)]

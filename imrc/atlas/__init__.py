@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-from imrc.atlas._cards import MOST_TASKS, NOT_AT_HAND, REPETITIONS, SIZES, TEMPORAL, card, sources, temporal
+from imrc.atlas._cards import NOT_AT_HAND, TEMPORAL, card, of_file, sources
 from imrc.atlas._page import page

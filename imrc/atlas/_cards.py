@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import datetime
-import gzip
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +31,15 @@ COMPARED = ("logistic_seen", "forest", "condor")
 _SHOWN_ROWS = 40
 NOT_AT_HAND = (DataError, FileNotFoundError)
 
-STREAMS = "rialto", "movingsquares", "chess", "sea", "luxembourg"
+_DRIFT, _MULTIFLOW = "vlosing/driftDatasets", "ogozuacik/concept-drift-datasets-scikit-multiflow"
+STREAMS = {
+    "rialto": ("class", "ZSKPP/feature-drift"),
+    "movingsquares": ("label", _DRIFT),
+    "chess": ("label", _DRIFT),
+    "sea": ("class", _MULTIFLOW),
+    "luxembourg": ("target", _MULTIFLOW),
+}
+"""Files in the folder $IMRC_STREAMS: the column to predict, and the repository they are from."""
 TEMPORAL = {
     "pima": ("age, two years each", "Smith et al. 1988, OpenML 37", "public domain"),
     "liver": ("age, five years each", "Indian liver patients, UCI C5D02C", "CC BY 4.0"),
@@ -47,62 +53,41 @@ TEMPORAL = {
 
 
 class Source(NamedTuple):
-    """A sequence the atlas knows; `load` raises DataError or FileNotFoundError where it is not available."""
+    """A sequence the atlas knows: what is said of it, and what loads it, or raises one of `NOT_AT_HAND`."""
 
-    name: str
-    title: str
-    cut: str  # what a task is
-    source: str
-    licence: str
-    command: str
+    facts: dict[str, str]  # name, title, cut (what a task is), source, licence, command
     load: Callable[[], TaskSequence]
 
 
-def in_folder(variable: str, name: str) -> Path:
-    """Return a file of the folder that an environment variable names."""
+def of_file(variable: str, name: str, target: str, **cut: Any) -> TaskSequence:  # noqa: ANN401 - of `tasks_from`
+    """Return the tasks of a file in the folder that an environment variable names."""
     folder = named_by(variable)
-    file = Path(f"{name}.csv.gz") if folder is None else folder / f"{name}.csv.gz"
-    if folder is None or not file.is_file():
-        raise FileNotFoundError(f"{file}: set {variable} to the folder that holds it")
-    return file
-
-
-def stream(name: str) -> TaskSequence:
-    """Return a stream of the folder $IMRC_STREAMS, cut into blocks of 300 rows."""
-    content = in_folder("IMRC_STREAMS", name).read_bytes()
-    label = gzip.decompress(content).split(b"\n", 1)[0].decode().strip().split(",")[-1]
-    return tasks_from(content, target=label, every=300, name=name)
-
-
-def temporal(name: str, min_samples: int | None = None) -> TaskSequence:
-    """Return a sequence of the folder $IMRC_TEMPORAL, all of its tasks or those with enough rows."""
-    options: dict[str, Any] = {} if min_samples is None else {"min_samples": min_samples}
-    return tasks_from(in_folder("IMRC_TEMPORAL", name), "label", by="task", name=name, **options)
+    if folder is None or not (folder / f"{name}.csv.gz").is_file():
+        raise FileNotFoundError(f"{name}.csv.gz: set {variable} to the folder that holds it")
+    return tasks_from(folder / f"{name}.csv.gz", target, name=name, **cut)
 
 
 def sources() -> Iterator[Source]:
     """Yield the sequences of the atlas: the catalogue, five streams and seven small sequences."""
+    columns = ("name", "title", "cut", "source", "licence", "command")
     for name in imrc.datasets.names():
         entry = imrc.datasets.entry(name)
-        known = entry.group in ("built in", "synthetic")
-        facts = None if known else imrc.datasets.facts(name)
-        cut, source, licence = (
-            ("", "made by imrc", "MIT") if facts is None else (facts.cut, facts.source, facts.licence)
-        )
-        tasks = min(MOST_TASKS, entry.tasks)
-        load = partial(imrc.datasets.load, name, tasks=tasks)
-        command = f"imrc check {name} -k {tasks}"
-        yield Source(name, entry.title, cut or entry.summary, source, licence, command, load)
-    for name in STREAMS:
-        command = f"imrc check {name}.csv.gz --target LAST --every 300 -k {MOST_TASKS}"
-        source = "vlosing/driftDatasets" if name in ("movingsquares", "chess") else "scikit-multiflow collections"
-        yield Source(
-            name, name.capitalize(), "blocks of 300 rows", source, "none stated", command, partial(stream, name)
-        )
-    for name, (cut, source, licence) in TEMPORAL.items():
-        command = f"imrc check {name}.csv.gz --target label --by task --min-samples 15 -k {MOST_TASKS}"
-        load = partial(temporal, name, 15)
-        yield Source(name, name.replace("_", " ").capitalize(), cut, source, licence, command, load)
+        told, tasks = (entry.summary, "made by imrc", "MIT"), min(MOST_TASKS, entry.tasks)
+        if entry.group not in ("built in", "synthetic"):
+            facts = imrc.datasets.facts(name)
+            told = facts.cut, facts.source, facts.licence
+        row = name, entry.title, *told, f"imrc check {name} -k {tasks}"
+        yield Source(dict(zip(columns, row, strict=True)), partial(imrc.datasets.load, name, tasks=tasks))
+    files: list[tuple[str, str, str, dict[str, Any], tuple[str, str, str]]] = []
+    for name, (label, source) in STREAMS.items():
+        files.append(("IMRC_STREAMS", name, label, {"every": 300}, ("blocks of 300 rows", source, "none stated")))
+    for name, told in TEMPORAL.items():
+        files.append(("IMRC_TEMPORAL", name, "label", {"by": "task", "min_samples": 15}, told))
+    for variable, name, label, cut, told in files:
+        options = " ".join(f"--{option.replace('_', '-')} {value}" for option, value in cut.items())
+        command = f"imrc check {name}.csv.gz --target {label} {options} -k {MOST_TASKS}"
+        row = name, name.replace("_", " ").capitalize(), *told, command
+        yield Source(dict(zip(columns, row, strict=True)), partial(of_file, variable, name, label, **cut))
 
 
 def _rounded(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,7 +102,7 @@ def _mean(name: str, values: Floats) -> dict[str, Any]:
 
 
 def _at(report: Report) -> dict[str, Any]:
-    """Return the numbers of one n: every strategy's error, the advice, and errors on next task."""
+    """Return the numbers of one n: every strategy's error, the advice, and errors on the next task."""
     assert report.references is not None  # noqa: S101 - `check` has them
     known, references = report.run.before, report.references.before
     before = {"majority": references["majority"], "single": known["single"], "pooled": references["pooled"]}
@@ -168,12 +153,6 @@ def card(source: Source) -> dict[str, Any]:
     few["tomorrow"] |= {name: _tomorrow(name, compared.before[name]) for name in COMPARED}
     first = replace(reports[sizes[0]], curve=tuple(one.run for one in reports.values()))
     found: dict[str, Any] = {
-        "name": source.name,
-        "title": source.title,
-        "cut": source.cut,
-        "source": source.source,
-        "licence": source.licence,
-        "command": f"{source.command} -n {sizes[0]} --repetitions {REPETITIONS}",
         "tasks": len(sequence),
         "rows": [int(min(sequence.sizes)), int(max(sequence.sizes))],
         "features": sequence.n_features,
@@ -186,7 +165,7 @@ def card(source: Source) -> dict[str, Any]:
         "at": at,
         "picture": picture(sequence),
     }
-    return dict(plain(found))
+    return source.facts | dict(plain(found))
 
 
 def _change(report: Report) -> dict[str, Any]:

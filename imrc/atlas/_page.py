@@ -122,7 +122,7 @@ def _interval(found: Card, name: str, top: float, advised: str | None) -> str:
 
 def _card(card: Card) -> str:
     """Return one card."""
-    first = next(iter(card["at"].values()))
+    n, first = next(iter(card["at"].items()))
     low, high = card["rows"]
     size = f"{card['tasks']} tasks of {low if low == high else f'{low} to {high}'} rows"
     facts = {
@@ -135,7 +135,7 @@ def _card(card: Card) -> str:
         "Computed": f"{card['date']}, imrc {card['version']}, tasks {card['hash']}",
     }
     told = "".join(f"<dt>{name}</dt><dd>{html.escape(text)}</dd>" for name, text in facts.items())
-    told += f"<dt>Repeat</dt><dd><code>{html.escape(card['command'])}</code></dd>"
+    told += f"<dt>Repeat</dt><dd><code>{html.escape(card['command'])} -n {n} --repetitions {REPETITIONS}</code></dd>"
     return (
         f'<article id="{card["name"]}"><h2>{html.escape(card["title"])}</h2><p>{html.escape(story(card))}</p>'
         f'<div class="two"><div>{_panels(card)}<dl>{told}</dl></div><div>{_errors(card)}</div></div></article>'

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from imrc.commands.output import ProgressLine, print_as, say
+from imrc.commands.output import ProgressLine, print_as
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -34,15 +34,16 @@ def run(options: argparse.Namespace) -> int:
         kept |= json.loads(known.read_text(encoding="utf-8"))["cards"] if known.is_file() else {}
     with ProgressLine() as line:
         for source in sources():
+            name = source.facts["name"]
             try:
-                if options.only is None or source.name in options.only:
-                    line.write(f"{len(new) + 1}: {source.title}", last=True)
-                    cards[source.name] = card(source)
-                    new.append(source.name)
+                if options.only is None or name in options.only:
+                    line.write(f"{len(new) + 1}: {source.facts['title']}", last=True)
+                    cards[name] = card(source)
+                    new.append(name)
             except NOT_AT_HAND as error:
-                say(f"imrc: {source.title}: {error}")
-            if source.name not in cards and source.name in kept:
-                cards[source.name] = kept[source.name]
+                line.say(f"imrc: {source.facts['title']}: {error}")
+            if name not in cards and name in kept:
+                cards[name] = kept[name] | source.facts
             told = {"schema": "imrc.atlas", "version": 1, "cards": kept | cards}
             file.write_text(json.dumps(told, separators=(",", ":")) + "\n", encoding="utf-8")
     (folder / "atlas.html").write_text(page(list(cards.values())), encoding="utf-8")

@@ -101,14 +101,14 @@ def test_intervals_over_rows_and_tasks_and_ranks(folder):
 
 @pytest.mark.slow
 def test_a_card_says_what_check_says_and_others_are_kept(folder, capsys):
-    source = next(one for one in sources() if one.name == "pima")
+    source = next(one for one in sources() if one.facts["name"] == "pima")
     found = card(source)
     report = imrc.check(source.load(), n=10, repetitions=5, progress=False)
     assert list(found["at"]) == ["10"]
     for row in report.errors.to_dict("records"):
         np.testing.assert_allclose(found["at"]["10"]["errors"][row["strategy"]]["error"], row["error"], atol=1e-4)
     assert found["hash"] == report.run.fingerprint[:16]
-    assert found["command"].endswith("-k 20 -n 10 --repetitions 5")
+    assert found["command"] == "imrc check pima.csv.gz --target label --by task --min-samples 15 -k 20"
     shown = page([found | {"title": "<b>Pima</b>"}])
     assert "&lt;b&gt;Pima" in shown
     assert f"{found['at']['10']['errors']['pooled']['error']:.3f}"[1:] in shown
