@@ -84,33 +84,6 @@ def test_a_dry_run_runs_nothing(capsys, kept):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["sweep"], "Name at least one dataset with --datasets"),
-        ([*SMALL, "-n", "0"], "the command: n must be between 1 and 10000; got 0"),
-        ([*SMALL, "-n", "999"], "No combination of the sweep makes sense. Left out: n = 999"),
-        ([*SMALL, "--target", "state"], "target is for your own files"),
-        (
-            ["sweep", "--datasets", str(ROOT / "data" / "results" / "readings.csv")],
-            "needs --target and either --by or --every",
-        ),
-        ([*SMALL, "--datasets", "identical", "gone.csv"], "value 2 of 2, is no file on this computer: 'gone.csv'"),
-        ([*SMALL, "--methods", "svm"], "must be one of 'imrc'"),
-        ([*SMALL, "--seeds", "3:1"], "'3:1' must go up"),
-        ([*SMALL, "--file", "missing.toml"], "missing.toml cannot be read"),
-        ([*SMALL, "--export", "cells.xlsx"], "must end in .csv or .parquet"),
-        ([*SMALL, "--jobs", "0"], "--jobs must be between 1 and 1024"),
-        ([*SMALL, "--scheduler", "tcp://127.0.0.1:1"], "--jobs applies to this machine only"),
-    ],
-)
-def test_bad_input_ends_with_status_2(capsys, arguments, message):
-    assert main(arguments) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert "Traceback" not in error
-
-
-@pytest.mark.parametrize(
     ("place", "message"),
     [("notes.txt", "is not a results store"), ("nowhere/r.sqlite", "in an existing folder")],
 )

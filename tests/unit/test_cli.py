@@ -44,6 +44,17 @@ def test_csv_and_table(capsys):
     assert f"{decision.sentence}\n{decision.action}\n".replace("*", "") in output.out
 
 
+SWEEP = ["sweep", "--datasets", "identical", "-k", "4", "-n", "5", "--jobs", "1"]
+OF_FILES = [
+    (["FILE"], "needs --target and either --by or --every, for example --target 'state' --by 'date'"),
+    (["FILE", "--label", "state"], "needs --target and either --by or --every"),
+    (["FILE", "--label", "nothing", "--block", "60"], "nothing"),
+    (["FILE", "--label", "state", "--block", "60", "-k", "99"], "k must be between 1 and 10"),
+    (["there_is_none.csv", "--label", "a", "--block", "5"], "there_is_none.csv is not on this computer"),
+    (["identical", "--label", "state"], "--target is for your own files"),
+]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -59,18 +70,18 @@ def test_csv_and_table(capsys):
         (["table", "--datasets", "identical", "--n", "5000"], "Choose n <="),
         (["table", "--methods", "nobody"], "method must be one of"),
         (["table", "--repetitions", "0"], "repetitions must be"),
-    ],
-)
-def test_mistakes_end_with_status_2_and_a_message(capsys, arguments, message):
-    assert main(arguments) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert "Traceback" not in error
-
-
-@pytest.mark.parametrize(
-    ("arguments", "meant"),
-    [
+        (["sweep"], "Name at least one dataset with --datasets"),
+        ([*SWEEP, "-n", "0"], "the command: n must be between 1 and 10000; got 0"),
+        ([*SWEEP, "-n", "999"], "No combination of the sweep makes sense. Left out: n = 999"),
+        ([*SWEEP, "--target", "state"], "target is for your own files"),
+        (["sweep", "--datasets", "FILE"], "needs --target and either --by or --every"),
+        ([*SWEEP, "--datasets", "identical", "gone.csv"], "value 2 of 2, is no file on this computer: 'gone.csv'"),
+        ([*SWEEP, "--methods", "svm"], "must be one of 'imrc'"),
+        ([*SWEEP, "--seeds", "3:1"], "'3:1' must go up"),
+        ([*SWEEP, "--file", "missing.toml"], "missing.toml cannot be read"),
+        ([*SWEEP, "--export", "cells.xlsx"], "must end in .csv or .parquet"),
+        ([*SWEEP, "--jobs", "0"], "--jobs must be between 1 and 1024"),
+        ([*SWEEP, "--scheduler", "tcp://127.0.0.1:1"], "--jobs applies to this machine only"),
         (["run", "idetical"], "Did you mean 'identical'?"),
         (["run", "identical", "-n", "many"], "possible: 1 to 10,000."),
         (["run", "identical", "-W", "al"], "Did you mean 'all'?"),
@@ -78,13 +89,19 @@ def test_mistakes_end_with_status_2_and_a_message(capsys, arguments, message):
         (["run", "identical", "--repetitons=3"], "Did you mean '--repetitions'?"),
         (["table", "--kind", "eror"], "Did you mean 'errors'?"),
         (["chek", "identical"], "Did you mean 'check'?"),
+        *(([command, *words], message) for command in ("run", "check") for words, message in OF_FILES),
     ],
 )
-def test_unreadable_arguments_end_with_status_2_and_what_was_meant(capsys, arguments, meant):
-    with pytest.raises(SystemExit) as stop:
-        main(arguments)
-    assert stop.value.code == 2
-    assert meant in capsys.readouterr().err
+def test_mistakes_end_with_status_2_and_say_what_was_meant(capsys, monkeypatch, own_file, arguments, message):
+    monkeypatch.setenv("IMRC_STORE", str(own_file.with_name("store.sqlite")))
+    try:
+        status = main([str(own_file) if word == "FILE" else word for word in arguments])
+    except SystemExit as stop:  # arguments that cannot be read
+        status = stop.code
+    assert status == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert "Traceback" not in error
 
 
 def test_the_short_help_leaves_to_another_what_few_people_need(capsys):
@@ -129,25 +146,6 @@ def test_own_file_in_blocks_is_assessed(capsys, own_file):
     assert [float(row["gamma"]) for row in rows] == result.variogram.gamma.tolist()
     pacf = [float(row["pacf"]) for row in rows if row["pacf"]]
     assert pacf == result.pacf.mean.tolist()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["FILE"], "needs --target and either --by or --every, for example --target 'state' --by 'date'"),
-        (["FILE", "--label", "state"], "needs --target and either --by or --every"),
-        (["FILE", "--label", "nothing", "--block", "60"], "nothing"),
-        (["FILE", "--label", "state", "--block", "60", "-k", "99"], "k must be between 1 and 10"),
-        (["there_is_none.csv", "--label", "a", "--block", "5"], "there_is_none.csv is not on this computer"),
-        (["identical", "--label", "state"], "--target is for your own files"),
-    ],
-)
-@pytest.mark.parametrize("command", ["run", "check"])
-def test_mistakes_with_files(capsys, own_file, command, arguments, message):
-    assert main([command, *(str(own_file) if word == "FILE" else word for word in arguments)]) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert "Traceback" not in error
 
 
 def test_a_place_that_cannot_be_written_is_named(capsys, tmp_path):
