@@ -57,11 +57,9 @@ def check_place(path: str | Path) -> Path:
     """Return where a file can be written; InputError if its folder is missing, or it is a folder itself."""
     place = Path(path)
     if not place.parent.is_dir():
-        raise InputError(
-            f"There is no folder {str(place.parent)!r} to save {place.name!r} in: make it, or save elsewhere."
-        )
+        raise InputError(f"There is no folder {str(place.parent)!r} for {place.name!r}. Create it, or save elsewhere.")
     if place.is_dir():
-        raise InputError(f"{str(place)!r} is a folder: add a name for the file.")
+        raise InputError(f"{str(place)!r} is a folder. Add a file name.")
     return place
 
 

@@ -151,7 +151,7 @@ def predicted(one: Any, sequence: Coded) -> Iterator[tuple[int, int, float]]:  #
         if j >= sequence.first:
             said, loss = np.asarray(one.predict(X, **asked)), float("nan")
             if said.shape != y.shape:
-                raise InputError(f"predict gave answers of shape {said.shape} for {len(y)} rows.")
+                raise InputError(f"predict returned an array of shape {said.shape} for {len(y)} rows.")
             if hasattr(one, "predict_proba"):
                 given, shares = np.zeros((len(y), sequence.classes)), one.predict_proba(X, **asked)
                 given[:, getattr(one, "classes_", np.arange(sequence.classes))] = shares
@@ -222,7 +222,7 @@ def table(folders: Iterable[Path]) -> pd.DataFrame:
                 {**own, "sequence": one, "hash": of["hash"], **summary(of)} for one, of in told["sequences"].items()
             ]
     if not rows:
-        raise InputError("There are no results yet: measure a learner with --learner.")
+        raise InputError("There are no results yet. Measure a learner with --learner.")
     found = pd.DataFrame(rows).drop_duplicates(["learner", "sequence"], keep="last")
     found = found[found["hash"] == found.groupby("sequence")["hash"].transform(lambda hashes: hashes.mode()[0])]
     errors = found.pivot_table(index="sequence", columns="learner", values="error")

@@ -10,7 +10,8 @@ class Weighted(OwnEvolving):
 
     title = "Logistic regression by tracked weights"
     idea = (
-        "Logistic regression on the past with four sets of weights, pooled to alone; those that predicted best count."
+        "Logistic regression on the past with four sets of weights, from pooled to alone, judged by what they "
+        "predicted."
     )
     wins = "Tasks whose past is worth something."
     keeps = "All samples, and four classifiers per task."

@@ -75,8 +75,8 @@ def variogram(means: ArrayLike, mse: ArrayLike | None = None, max_lag: int | Non
     """
     if mse is None:
         raise InputTypeError(
-            "A variogram is made of means (tasks, components) and their mean squared errors, variogram(means, mse). "
-            "Of tasks it is imrc.diagnostics.assess(tasks).variogram."
+            "A variogram needs means (tasks, components) and their mean squared errors: variogram(means, mse). For "
+            "tasks, use imrc.diagnostics.assess(tasks).variogram."
         )
     moments = given_moments(means, mse)
     k = len(moments.tau)

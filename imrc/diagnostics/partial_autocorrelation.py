@@ -68,7 +68,7 @@ def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> Parti
     from imrc.diagnostics._kernels import component_pacf
 
     if isinstance(means, TaskSequence):
-        raise InputTypeError("Partial autocorrelation is that of means. Of tasks: imrc.diagnostics.assess(tasks).pacf.")
+        raise InputTypeError("Partial autocorrelation needs means. For tasks, use imrc.diagnostics.assess(tasks).pacf.")
     means = check_matrix("means", means)
     k = len(means)
     if k < 2:

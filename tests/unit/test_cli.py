@@ -151,7 +151,7 @@ def test_own_file_in_blocks_is_assessed(capsys, own_file):
 def test_a_place_that_cannot_be_written_is_named(capsys, tmp_path):
     assert main([*RUN, "--save", str(tmp_path / "no_such_folder" / "x.npz")]) == 2
     assert main([*RUN, "--save", str(tmp_path)]) == 2
-    assert "is a folder: add a name for the file" in capsys.readouterr().err
+    assert "is a folder. Add a file name" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -241,9 +241,9 @@ def test_a_picture_says_what_it_needs(report, tmp_path):
 @pytest.mark.parametrize("thing", ["report", "run", "model"])
 def test_a_missing_folder_is_named(report, tmp_path, thing):
     saved = {"report": report, "run": report.run, "model": report.fit("alone")}[thing]
-    with pytest.raises(ValueError, match=r"There is no folder .*nowhere' to save 'file.html' in: make it"):
+    with pytest.raises(ValueError, match=r"There is no folder .*nowhere' for 'file.html'\. Create it"):
         saved.save(tmp_path / "nowhere" / "file.html")
-    with pytest.raises(ValueError, match="is a folder: add a name"):
+    with pytest.raises(ValueError, match=r"is a folder\. Add a file name"):
         saved.save(tmp_path)
     with pytest.raises(FileNotFoundError, match=r"the dataset is imrc.datasets.load\('usenet1'\)"):
         imrc.load("usenet1")
