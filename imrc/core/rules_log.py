@@ -408,5 +408,5 @@ def half(y: NDArray[np.int64], turn: int) -> NDArray[np.bool_]:
 
 def total_log_loss(values: Floats, y: NDArray[np.int64]) -> Floats:
     """Return the sums of -log h(y|x) for scores (..., n, C), h with a floor."""
-    given = softmax(values)[..., np.arange(len(y)), y]
+    given = np.ascontiguousarray(softmax(values)[..., np.arange(len(y)), y])  # for sums in the order of rows
     return np.asarray(-np.log((1.0 - FLOOR) * given + FLOOR / values.shape[-1]).sum(axis=-1))
