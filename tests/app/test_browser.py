@@ -1,12 +1,14 @@
 """One real server, one real browser: what only they can show."""
 
 import re
+import tomllib
 
 import pytest
 from playwright.sync_api import expect
 
+from imrc.plots._drawing import PAPER
 from pages.shell import documentation
-from tests.app.conftest import running_server
+from tests.app.conftest import ROOT, running_server
 
 
 @pytest.fixture
@@ -84,3 +86,28 @@ def test_without_a_built_site_the_pages_of_the_documentation_open_as_text():
     assert {"how-to/choose", "deploy"} < set(names)
     for name in (*names, "../README", "conf"):
         assert documentation.text(name).status_code == (200 if name in names else 404), name
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_saved_picture_has_the_ground_its_ink_needs(new_page, server, scheme, tmp_path):
+    from PIL import Image
+
+    page = new_page(1200, 1400, color_scheme=scheme)
+    page.goto(f"{server}/?dataset=identical&k=4&n=5&repetitions=1")
+    expect(page.locator(".js-plotly-plot .heatmaplayer .hm")).to_have_count(3)
+    chart = page.locator(".js-plotly-plot").filter(has=page.locator(".heatmaplayer"))
+    chart.hover()
+    with page.expect_download() as download:
+        chart.locator('.modebar-btn[data-title^="Download plot"]').click()
+    file = tmp_path / download.value.suggested_filename
+    download.value.save_as(file)
+    assert file.name == "imrc-heatmaps-error.png"
+    picture = Image.open(file).convert("RGBA")
+    assert min(picture.size) > 500  # twice the pixels of the page, for slides
+    ground = tuple(bytes.fromhex(PAPER[scheme][1:]))
+    assert picture.getpixel((4, 4)) == (*ground, 255)
+
+
+def test_charts_have_the_ground_of_the_page():
+    theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
+    assert {scheme: theme[scheme]["backgroundColor"] for scheme in PAPER} == PAPER
