@@ -108,6 +108,12 @@ def test_bound_follows_kappa_and_starts_where_the_paper_allows_it(app):
     assert charts(test)[-1]["data"][2]["y"] != before
 
 
+def test_the_rhythm_of_the_turning_digits_is_explained(app):
+    said = texts(app(repetitions="1").switch_page(EVOLVING).run())
+    assert "repeats about every 10 tasks, twice in these 20." in said
+    assert "20 tasks are one full turn" in said
+
+
 def test_evolving_gives_the_verdict_of_the_library(app):
     test = app(dataset="periodic", k="24", n="10", repetitions="1").switch_page(EVOLVING).run()
     assert not test.exception
