@@ -17,7 +17,7 @@ from imrc.core.recursions import smooth, track_forward
 from imrc.diagnostics import evidence, samples
 from imrc.diagnostics.distances import Variogram, find_returns, variogram_of, with_envelope
 from imrc.diagnostics.evidence import LEAST_TASKS, ChangeEstimate, Innovations, OrderTests, SameMethod
-from imrc.diagnostics.models import ChangeKind, ModelFit, fit_models, kind_gaps
+from imrc.diagnostics.models import ChangeKind, ModelFit, fit_models
 from imrc.diagnostics.partial_autocorrelation import PartialAutocorrelation, partial_autocorrelation, with_pacf_band
 from imrc.diagnostics.samples import Moments, Reading, Reduced
 from imrc.diagnostics.words import (
@@ -86,7 +86,8 @@ class Assessment:
     @property
     def gaps(self) -> dict[ChangeKind, float]:
         """BIC of the best model of each group minus that of the best overall."""
-        return kind_gaps(self.models)
+        best = {fit.group: fit.bic for fit in reversed(self.models)}
+        return {fit.group: best[fit.group] - self.models[0].bic for fit in self.models}
 
     @property
     def p_order(self) -> float | None:

@@ -206,8 +206,6 @@ class ChangeEstimate:
     high: float  # upper end; infinity if the data put no upper limit on it
     lr: float  # likelihood ratio against "no change at all"; above 2.706 is significant at 5 %
     m_eff: float  # effective number of independent components used
-    grid: Floats  # ratios at which the likelihood was computed
-    likelihood: Floats  # restricted log-likelihood per component at `grid`, minus its maximum
 
 
 def cosine_waves(k: int, count: int) -> Floats:
@@ -282,7 +280,7 @@ def change_estimate(ratio: float, values: Floats, projections: Floats, m_eff: fl
     best = int(np.argmax(likelihood))
     drop = likelihood - likelihood[best]
     low, high = (_end(drop, best, _HALF_CHI2 / m_eff, step) for step in (-1, 1))
-    return ChangeEstimate(ratio, low, high, float(-2.0 * m_eff * drop[0]), m_eff, RATIOS, drop)
+    return ChangeEstimate(ratio, low, high, float(-2.0 * m_eff * drop[0]), m_eff)
 
 
 # -- are changes independent and zero-mean? ------------------------------------------------------------------------

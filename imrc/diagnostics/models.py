@@ -361,11 +361,3 @@ def fit_models(scaled: Floats, h: Floats, m_eff: float) -> tuple[ModelFit, ...]:
     fitter.refine()
     shifted = [replace(fit, starts=tuple(start + offset for start in fit.starts)) for fit in fitter.fits]
     return tuple(sorted(shifted, key=lambda fit: fit.bic))
-
-
-def kind_gaps(fits: tuple[ModelFit, ...]) -> dict[ChangeKind, float]:
-    """Return the BIC of each group's best model minus that of the best model overall."""
-    gaps: dict[ChangeKind, float] = {}
-    for fit in fits:
-        gaps.setdefault(fit.group, fit.bic - fits[0].bic)
-    return gaps

@@ -220,7 +220,7 @@ def found(k, high, **evidence):
     stand_in = dict.fromkeys(
         ("verdict", "name", "representation", "labels", "m", "dropped", "distance", "moments", "n")
     )
-    change = ChangeEstimate(0.1, 0.0, high, 0.0, 1.0, np.zeros(1), np.zeros(1))
+    change = ChangeEstimate(0.1, 0.0, high, 0.0, 1.0)
     return Assessment(k=k, change=change, models=FITS, is_bounded=False, **stand_in, **evidence)
 
 

@@ -1,4 +1,4 @@
-"""Tables behind the pages: component tracks, changes per step, bounds, figures."""
+"""Tables behind the pages: component tracks, changes per step, bounds, how far verdicts can be relied on, figures."""
 
 from dataclasses import replace
 
@@ -8,6 +8,8 @@ import pytest
 import imrc
 from imrc.diagnostics import assess
 from imrc.diagnostics import assessment as tracks
+from imrc.diagnostics.power import SIMULATED, power_table
+from imrc.paper import shipped
 from imrc.plots import ess
 from imrc.plots import evolving as pictures
 from imrc.report import guarantees
@@ -77,6 +79,29 @@ def test_long_sequences_are_thinned_for_the_bounds():
     sequence = imrc.datasets.load("identical", tasks=60, samples=6)
     stand_in = guarantees.plug_in(sequence, lambda X: X, largest=7)
     assert stand_in.tasks.tolist() == [0, 10, 20, 30, 39, 49, 59]
+
+
+# -- how far a verdict can be relied on: the study of sequences of each kind ------------------------------------
+
+
+@pytest.fixture
+def study():
+    return shipped.table("verdicts")
+
+
+@pytest.mark.parametrize("tasks", [1, 5, 14, 20, 35, 5000])
+def test_every_sequence_of_the_nearest_number_of_tasks_is_counted_once(study, tasks):
+    table = power_table(study, tasks)
+    assert list(table["kind"]) == list(SIMULATED)
+    assert set(table["k"]) == {{1: 5, 14: 10, 35: 60, 5000: 60}.get(tasks, tasks)}
+    assert table[["named", "two", "another", "nothing"]].sum(axis=1).to_numpy() == pytest.approx(100, abs=0.3)
+
+
+def test_clear_kinds_are_recognised_and_identical_tasks_seldom_called_changing(study):
+    table = power_table(study, 60).set_index("kind")
+    assert (table.loc[["evolving", "iid", "jump", "periodic", "recurring", "no_change"], "named"] > 80).all()
+    assert table.loc["no_change", "evolving"] < 10
+    assert power_table(study, 10).set_index("kind").loc["jump", "named"] < table.loc["jump", "named"]
 
 
 # -- figures ---------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Figures of the page *Result*: what a task is, what could be done, each task, and the label budget."""
+"""Figures of the page *Result*: what a task is, what could be done, rates of change, and the label budget."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 import imrc
 from imrc.evaluation import run_references
 from imrc.evaluation.budget import budget_table
-from imrc.plots.result import decision_chart
+from imrc.plots.result import RATES, decision_chart, run_choices
 from imrc.plots.tasks import image_strip, moving_clouds, sample_images, task_clouds
 from imrc.plots.what_if import budget_chart
 from imrc.report.decision import decide
@@ -73,3 +73,23 @@ def test_label_budget_of_one_repetition_has_no_bands(sequence):
     table = budget_table(runs)
     assert table["stderr"].isna().all()
     assert not any("95" in (trace.name or "") for trace in budget_chart(table, runs[1]).data)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "rates"),
+    [
+        ({}, list(RATES)),
+        ({"loss": "0-1"}, list(RATES)),
+        ({"rate": 0.1}, ["rate 0.1", "rate inf"]),
+        ({"rate": 0.5}, ["rate inf"]),  # one that is none of the usual has no line
+    ],
+)
+def test_every_usual_rate_has_a_line_of_its_share(sequence, chosen, rates):
+    result = imrc.evaluate(sequence, n=10, repetitions=2, **chosen)
+    drawn = run_choices(result).data
+    assert [trace.name for trace in drawn] == [RATES[name][0] for name in rates]
+    for name, trace in zip(rates, drawn, strict=True):
+        np.testing.assert_array_equal(trace.x, range(1, 5))
+        np.testing.assert_array_equal(trace.y, result.choices[name].mean(axis=0))
+    if chosen != {"rate": 0.5}:
+        np.testing.assert_allclose(np.sum([trace.y for trace in drawn], axis=0), 1.0)
