@@ -76,7 +76,9 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - the type depends on the nam
         return getattr(importlib.import_module(_HOME[name]), name)
     if name in _MODULES:
         return importlib.import_module(f"imrc.{name}")
-    raise AttributeError(f"module 'imrc' has no attribute {name!r}")
+    from imrc._checks import did_you_mean
+
+    raise AttributeError(f"module 'imrc' has no attribute {name!r}.{did_you_mean(name, (*_HOME, *_MODULES))}")
 
 
 def __dir__() -> list[str]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc._checks import InputError, check_choice, check_int, check_real
+from imrc._checks import InputError, InputTypeError, check_choice, check_int, check_real
 from imrc.core import theory
 from imrc.evaluation import RunResult
 from imrc.evaluation.budget import budget_table, falling, samples_to_reach
@@ -154,6 +154,8 @@ def make_plan(rate: Rate, n: int, k: int, b: int, *, ess: float | None = None, o
     """
     n, k, b = check_int("n", n, 1), check_int("k", k, 1, MOST_TASKS), check_int("b", b, 0)
     check_choice("of", of, PLACES)
+    if not isinstance(rate, Rate):
+        raise InputTypeError("rate must be a Rate(value, low, high); Rate.guess(0.1) makes one of a guess.")
     if not 0 <= rate.low <= rate.value <= rate.high or math.isinf(rate.value):
         raise InputError(f"The rate of change must be finite, at least 0 and inside its interval; got {tuple(rate)}.")
 

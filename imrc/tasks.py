@@ -156,6 +156,8 @@ class TaskSequence:
     max_missing: float = 1.0
 
     def __post_init__(self) -> None:
+        if is_frame(self.tasks):
+            raise InputTypeError(f"A TaskSequence is made of tasks. {how_to_make_tasks(self.tasks)}")
         tasks = tuple(self.tasks)
         if not tasks:
             raise ValueError("A sequence needs at least one task.")
@@ -208,7 +210,13 @@ class TaskSequence:
     @overload
     def __getitem__(self, index: slice) -> TaskSequence: ...
     def __getitem__(self, index: int | slice) -> Task | TaskSequence:
-        return replace(self, tasks=self.tasks[index]) if isinstance(index, slice) else self.tasks[index]
+        if isinstance(index, slice):
+            return replace(self, tasks=self.tasks[index])
+        try:
+            return self.tasks[index]
+        except (IndexError, TypeError) as error:
+            what = f"There are {len(self)} tasks, numbered from 0, or from -1 backwards; got {index!r}."
+            raise type(error)(what) from None
 
     def __add__(self, other: TaskSequence | Task) -> TaskSequence:
         """Return the tasks of both, in this order; InputError if their columns do not mean the same."""

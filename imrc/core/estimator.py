@@ -264,7 +264,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"Columns that do not hold numbers: {', '.join(map(repr, words[:5]))}. Turn them into numbers first, "
                 "for example with sklearn.preprocessing.OneHotEncoder. For a model learnt from a sequence "
-                "of imrc.datasets.read_table, use the numbers that `categories` of that sequence gives the words."
+                "of imrc.tasks_from, use the numbers that `categories` of that sequence gives the words."
             ) from error
 
     def __sklearn_tags__(self) -> Tags:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imrc._checks import DataError, check_choice
+from imrc._checks import DataError
 from imrc._types import Floats
 from imrc.evaluation.columns import LagTable
 from imrc.evaluation.significance import Headline, mean_and_stderr
@@ -38,9 +38,6 @@ MeasureName = Literal[
     "log_loss",
     "calibration",
 ]
-
-Holds = Literal["accuracy", "error"]
-Rows = Literal["steps", "tasks"]
 
 _GEM = "Lopez-Paz and Ranzato, Gradient Episodic Memory for Continual Learning, NIPS 2017"
 _BRODERSEN = "Brodersen, Ong, Stephan and Buhmann, The Balanced Accuracy and Its Posterior Distribution, ICPR 2010"
@@ -201,7 +198,6 @@ class ErrorMatrix:
     name: str  # where it is from
     errors: LagTable  # from the step on at which a task was learnt
     before: Floats | None  # (repetitions, tasks), one step before; NaN for the first
-    notes: tuple[str, ...] = ()  # what was understood in reading it
 
     def table(self) -> pd.DataFrame:
         """Return task, step, lag, label, value, stderr, one row per task and step, for `imrc.plots.error_heatmaps`."""
@@ -236,52 +232,38 @@ class ErrorMatrix:
         return pd.DataFrame(rows)
 
 
-def error_matrix(
-    values: ArrayLike, *, name: str = "matrix", holds: Holds = "accuracy", rows: Rows = "steps"
-) -> ErrorMatrix:
-    """Check a matrix R[step, task] and return it as errors; DataError if it is none or misses a value.
+def error_matrix(accuracy: ArrayLike, *, name: str = "matrix") -> ErrorMatrix:
+    """Check accuracies R[step, task] and return them as errors; DataError if they are none, or one is missing.
 
-    Shapes (tasks, tasks), (repetitions, tasks, tasks), or CapyMOA's `anytime_accuracy_matrix`, (tasks, times, tasks),
-    read at the last time of each task. What lies above the diagonal may be missing; percent if a value is above 1.
+    Shape (tasks, tasks) or (repetitions, tasks, tasks). What lies above the diagonal may be missing.
 
     >>> found = error_matrix([[0.9, np.nan], [0.6, 0.8]])
     >>> found.measures()[["measure", "value"]].round(3).to_numpy().tolist()[:2]
     [['Average accuracy', 0.7], ['Backward transfer', -0.3]]
     """
-    check_choice("holds", holds, get_args(Holds))
-    check_choice("rows", rows, get_args(Rows))
-    R, notes = np.asarray(values, dtype=np.float64), []
-    if R.ndim == 3 and R.shape[0] == R.shape[2] != R.shape[1]:
-        R = R[:, -1]
-        notes.append("Read as tasks x times x tasks: the last time of each task is used.")
+    R = np.asarray(accuracy, dtype=np.float64)
     R = R[None] if R.ndim == 2 else R
     if R.ndim != 3 or R.shape[1] != R.shape[2] or not 2 <= R.shape[1] <= MOST_TASKS or not len(R):
         raise DataError(
             f"A matrix has one row per step and one column per task, 2 to {MOST_TASKS} of both; got the shape "
-            f"{' x '.join(map(str, np.shape(values)))}."
+            f"{' x '.join(map(str, np.shape(accuracy)))}."
         )
-    R = R.transpose(0, 2, 1) if rows == "tasks" else R
-    tasks = R.shape[1]
-    step, task = np.indices((tasks, tasks))
+    step, task = np.indices(R.shape[1:])
     missing = ~np.isfinite(R) & (step >= task)
     if missing.any():
         _, i, j = np.argwhere(missing)[0]
         raise DataError(
             f"R[{i + 1}, {j + 1}], task {j + 1} after task {i + 1} was learnt, is missing. Rows are steps and columns "
-            "are tasks. If yours are the other way round, transpose the matrix."
+            "tasks: transpose it if it is the other way round."
         )
-    known = R[np.isfinite(R)]
-    if known.max() > 1.0:
-        R = R / 100.0
-        notes.append("Some values are above 1, so all are read as percentages.")
-    if known.min() < 0.0 or known.max() > 100.0:
-        raise DataError(f"Values lie between 0 and 1, or 0 and 100 percent; here {known.min():g} to {known.max():g}.")
-    errors = 1.0 - R if holds == "accuracy" else R
-    lag = np.arange(tasks)
-    at = np.minimum(lag[None, :] + lag[:, None], tasks - 1)
-    by_lag = np.where(lag[None, :] + lag[:, None] < tasks, errors[:, at, lag[:, None]], np.nan)
-    ahead = errors[:, lag[:-1], lag[1:]]
+    low, high = float(np.nanmin(R)), float(np.nanmax(R))
+    if low < 0.0 or high > 1.0:
+        raise DataError(f"Accuracies lie between 0 and 1; these from {low:g} to {high:g}. Divide percent by 100.")
+    tasks = np.arange(R.shape[1])
+    later = tasks + tasks[:, None]
+    by_lag = 1.0 - R[:, np.minimum(later, tasks[-1]), tasks[:, None]]
+    ahead = 1.0 - R[:, tasks[:-1], tasks[1:]]
     # Many programs fill what they have not measured with zeros.
-    filled = not np.isfinite(ahead).all() or (R[:, lag[:-1], lag[1:]] == 0).all()
+    filled = not np.isfinite(ahead).all() or (ahead == 1.0).all()
     before = None if filled else np.concatenate([np.full((len(R), 1), np.nan), ahead], axis=1)
-    return ErrorMatrix(name, LagTable(by_lag), before, tuple(notes))
+    return ErrorMatrix(name, LagTable(np.where(later <= tasks[-1], by_lag, np.nan)), before)

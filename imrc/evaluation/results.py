@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc._checks import check_choice, check_place
+from imrc._checks import InputError, check_choice, check_place
 from imrc._types import Floats
 from imrc.baselines import method_class, method_title
 from imrc.core.presets import STORED_TASKS
@@ -485,7 +485,7 @@ class RunResult(Columns):
         except FileNotFoundError:
             raise
         except Exception as error:
-            raise ValueError(f"{shown} is not a result saved by imrc: {error}") from error
+            raise InputError(f"{shown} is not a result saved by imrc, or it is damaged. Run it again.") from error
         if header.get("format") in (1, 2) and header["settings"]["preset"] != "paper":
             raise ValueError(
                 f"{shown} was saved by imrc 1, which had a different recommended learner. Open it with that version, "

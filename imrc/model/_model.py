@@ -251,6 +251,8 @@ class Model:
         return np.concatenate(values), self._loss, rule[1]
 
     def _encoded(self, labels: ArrayLike | None, rows: int) -> Ints:
+        if labels is None:
+            raise InputError(f"The rows have no labels in a column {self.label!r}. Give them: update(rows, labels).")
         given = np.asarray(labels)
         if given.shape != (rows,):
             raise InputError(f"Give one label per row: there are {rows} rows, and labels have shape {given.shape}.")

@@ -393,6 +393,8 @@ class Report:
             except RuntimeError as error:
                 raise InputError(f"{file} needs Chrome and kaleido: pip install kaleido. Or save .html.") from error
             return file
+        if file.suffix not in (".html", ".htm", ""):
+            raise InputError(f"A report is saved as .html, one of its charts as .pdf, .svg or .png, not {file.name!r}.")
         file.write_text(page_of(self, **options), encoding="utf-8")
         return file
 
@@ -508,7 +510,22 @@ class Report:
     def repeated_by(
         self, dataset: str, file_options: Mapping[str, Any] | None = None, strategy: str | None = None
     ) -> dict[str, str]:
-        """Return what repeats the run on a dataset or file: a script, which learns a model too, and a command."""
+        """Return what repeats the run: a script, which learns a model too, and a command.
+
+        Parameters
+        ----------
+        dataset : str
+            Name of the dataset, or path of the file.
+        file_options : mapping, optional
+            Of a file: how it becomes tasks.
+        strategy : str, optional
+            What the script learns the model by; None: as advised, or, without advice, by the one with the lowest error.
+
+        Returns
+        -------
+        dict
+            By "Python" and "Command line".
+        """
         # A script that asks for advice where there is none would end with an error.
         learnt = strategy or (None if self.advice.advised in STRATEGIES else self._best_learnt())
         what = dataset, self.run.n_tasks, self.run.settings, file_options

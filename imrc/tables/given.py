@@ -120,6 +120,8 @@ def _of_table(
 ) -> TaskSequence:
     if is_frame(data) and task is not None and task == data.index.name and task not in data.columns:
         data = data.reset_index()
+    if block is not None and task is not None:
+        raise InputError("tasks_from: give every=, the rows per task, or by=, the column of the tasks; not both.")
     if label is None or (block is None) == (task is None):
         table = open_table(data, **{option: options[option] for option in ("name", *READING) if option in options})
         found = suggest(table)
@@ -141,7 +143,8 @@ def _part(number: int, one: object) -> tuple[str, Any, Any]:
     if isinstance(one, list | tuple) and len(one) in (2, 3):
         return (str(one[0]), one[1], one[2]) if len(one) == 3 else ("", one[0], one[1])
     kind = f"{len(one)} parts" if isinstance(one, list | tuple) else type(one).__name__
-    raise InputTypeError(f"Entry {number + 1} of the list must be (X, y) or (name, X, y), got {kind}.")
+    hint = " Of a frame: (frame.drop(columns=TARGET), frame[TARGET])." if is_frame(one) else ""
+    raise InputTypeError(f"Entry {number + 1} of the list must be (X, y) or (name, X, y), got {kind}.{hint}")
 
 
 def _of_parts(parts: Sequence[tuple[str, Any, Any]], name: str | None) -> TaskSequence:

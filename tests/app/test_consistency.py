@@ -21,10 +21,11 @@ from imrc.evaluation import SCENARIOS, RunResult, effective_samples, run_referen
 from imrc.evaluation.comparison import imrc_key, title_of_method
 from imrc.evaluation.effective import samples_text
 from imrc.evaluation.significance import with_error
+from imrc.report._report import diagnose
 from imrc.report._write import page_of
 from imrc.report.decision import decide
 from imrc.report.worth import measured_sentence
-from imrc.wording import RULES
+from imrc.wording import RULES, with_spread
 from pages.shell import charts
 from tests.app.conftest import link, texts
 from tests.app.test_copies import copies, page_result
@@ -125,22 +126,32 @@ def walk(test: AppTest, run: RunResult) -> Iterator[tuple[str, str]]:
         yield "compare", rows(test, run)
 
 
-def reported(run: RunResult, sequence: object) -> str:
-    """Return what the report says before its charts, in the words of the pages."""
-    references = run_references(sequence, run.settings)
-    page = page_of(imrc.Report(run=run, sequence=sequence, references=references))
-    page = re.sub(r"<(script|style).*?</\1>", " ", page, flags=re.DOTALL).partition("Measures of continual")[0]
-    page = re.sub(r"</?(strong|em)>", "", page)
-    text = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))
+def words(page: str) -> str:
+    """Return what a page of HTML says."""
+    page = re.sub(r"</?(strong|em)>", "", re.sub(r"<(script|style).*?</\1>", " ", page, flags=re.DOTALL))
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))
+
+
+def reported(report: imrc.Report) -> dict[str, str]:
+    """Return what the file before its charts, a notebook and JSON say, in the words of the pages."""
+    main_rule = report.run.scenario.main
+    text = words(page_of(report).partition("Measures of continual")[0])
     table = text[text.index("What to do ") :]
-    single, main_rule = (rf"{RULES[rule]} {_ERROR}" for rule in ("single", run.scenario.main))
     measure = re.match(r"What to do (Balanced error|Error) 95 % interval", table)[1]
     assert f"{measure} of the rules" in text
     assert f"{measure} ± one standard error over" in text
-    errors = f"{measure.lower()}: alone **{re.search(single, table)[1]}** · main"
-    return " ".join(
-        [text, *(f"{errors} **{one}**" for one in re.findall(main_rule, table)), f". {measure}: rules **.0"]
-    )
+    single, *others = (re.findall(rf"{RULES[rule]} {_ERROR}", table) for rule in ("single", main_rule))
+    errors = " ".join(f"{measure.lower()}: alone **{single[0]}** · main **{one}**" for one in others[0])
+    shown, told = words(report._repr_html_()), report.to_dict()
+    rows = {row["strategy"]: with_spread(row["error"], row["standard error"]) for row in told["errors"]}
+    written = f"{told['measure']}: alone **{rows['single']}** · main **{rows[main_rule]}**"
+    assert all(rows[row["strategy"]] in shown for row in told["errors"])
+    said = [told["advice"]["sentence"], told["advice"]["action"], told["meaning"], *told["worth"], *told["labels"]]
+    return {
+        "report": f"{text} {errors} . {measure}: rules **.0",
+        "notebook": f"{shown} {written}",
+        "json": " ".join([*said, written]),
+    }
 
 
 def typed(run: RunResult, command: str, capsys: pytest.CaptureFixture) -> str:
@@ -171,7 +182,8 @@ def agree(test: AppTest, capsys: pytest.CaptureFixture, *, everywhere: bool) -> 
     visited, command = link(test), copies(test)[1]
     pages = dict(walk(test, run))
     if everywhere:
-        pages["report"] = reported(run, sequence)
+        beside = {"references": run_references(sequence, run.settings), "diagnosis": diagnose(sequence, run.settings)}
+        pages |= reported(imrc.Report(run=run, sequence=sequence, **beside))
         if visit.choice.dataset != "your_file":
             pages["command"] = typed(run, command, capsys)
     assert contradictions(pages) == []
@@ -191,7 +203,7 @@ def agree(test: AppTest, capsys: pytest.CaptureFixture, *, everywhere: bool) -> 
     decision = re.search(r"# (On .*?\.\)?)(?= |$)(?= [A-Z#*])", pages["explore"])[1]
     assert decision in pages["ess"]
     action = re.search(r"### What to do \*\*(.+?)\*\*", pages["explore"])[1]
-    for place in {"report", "command"} & set(pages):
+    for place in {"report", "notebook", "json", "command"} & set(pages):
         assert action in re.sub(r"\s+", " ", pages[place]), place
         assert decision.partition(", ")[2].replace("*", "") in re.sub(r"\s+", " ", pages[place]), place
     for one in re.findall(r"· ([^·*]+) \*\*", pages["explore"].partition("one standard error: ")[2]):

@@ -245,6 +245,8 @@ def test_a_missing_folder_is_named(report, tmp_path, thing):
         saved.save(tmp_path / "nowhere" / "file.html")
     with pytest.raises(ValueError, match=r"is a folder\. Add a file name"):
         saved.save(tmp_path)
+    with pytest.raises(ValueError, match=r"as .html, one of its charts as .pdf"):
+        report.save(tmp_path / "report.docx")
     with pytest.raises(FileNotFoundError, match=r"the dataset is imrc.datasets.load\('usenet1'\)"):
         imrc.load("usenet1")
 
@@ -353,6 +355,10 @@ def test_a_frame_a_file_arrays_and_lists_make_the_same_tasks(weather, tmp_path):
         (lambda X: imrc.tasks_from([(np.eye(2), [0, 1]), ("b", np.eye(2), [1])]), "Task b: X has 2 rows and y 1"),
         (lambda X: imrc.check(TWO, labels="no"), "labels must be True or False, got 'no'"),
         (lambda X: imrc.check(TWO, progress="yes"), "progress.* must be True or False"),
+        (lambda X: imrc.tasks_from(X, target="rain", every=60, by="day"), "rows per task, or by=, .*; not both"),
+        (lambda X: imrc.tasks_from([X]), r"got DataFrame. Of a frame: \(frame.drop"),
+        (lambda X: imrc.TaskSequence(X), "made of tasks. Make tasks of a data frame"),
+        (lambda X: imrc.planning.make_plan(0.1, 5, 5, 1), r"Rate.guess\(0.1\)"),
         (lambda X: imrc.load(3), "the path of a file that Model.save wrote, not int"),
         (lambda X: imrc.watch.Watcher(X), r"Watcher\(\).read\(tasks\). Make tasks of a data frame"),
         (lambda X: list(imrc.watch.Watcher().read(X)), r"needs a TaskSequence, not DataFrame"),

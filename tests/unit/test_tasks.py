@@ -12,6 +12,9 @@ def test_sequences_are_sliced_and_put_together():
     together = whole[:2] + whole[2:3] + whole[3]
     assert (together.fingerprint, together.name) == (whole.fingerprint, "whole")
     assert (whole[:1] + Task([[1.0]], [7])).classes.tolist() == [0, 1, 2, 3, 4, 7]
+    for place, error in ((4, IndexError), ("1", TypeError)):
+        with pytest.raises(error, match="There are 4 tasks, numbered from 0"):
+            whole[place]
 
 
 def test_values_are_copied_and_frozen():
