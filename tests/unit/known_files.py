@@ -752,7 +752,6 @@ CASES = [
     case("blanks only", text("  \n\n \t\n"), says=("empty",)),
     case("byte order mark only", lambda: b"\xef\xbb\xbf", says=("empty",)),
     case("header only", text("x,y\n"), says=("no rows",)),
-    case("header without line end", text("x,y"), says=("no rows",)),
     case("one cell", text("hello"), says=("Only one column",)),
     case("one column", text("y\n1\n2\n3\n"), says=("Only one column",)),
     case("one row", text("x,y\n1,a\n"), says=("same value in every row",)),
@@ -764,7 +763,6 @@ CASES = [
     case("500 classes", text(table(1000, y=lambda i: f"name{i % 500}")), says=("500 different values", "at most 50")),
     case("label is measured", text(table(200, y=lambda i: f"{i * 1.25}")), says=("measured number",)),
     case("no such label", text(table()), {"label": "target", "block": 4}, says=("no column 'target'", "'x', 'z' and 'y'")),
-    case("label by position", text(table()), {"label": -1, "block": 4}, **GOOD),
     case("position out of range", text(table()), {"label": 17, "block": 4}, says=("no column number 17",)),
     # tasks
     case("neither task nor block", text(table()), {"label": "y"}, says=("how rows form tasks",)),
@@ -777,17 +775,13 @@ CASES = [
     case("block too long", text(table()), {"label": "y", "block": 100}, says=("longer than the 12 rows",)),
     case("blocks leave rows over", text(table(14)), **GOOD, told=("2 rows left out: rows left over",)),
     case("tasks not sorted", text("t,x,y\n" + "".join(f"{i * 5 % 3},{i % 4},{'ab'[i % 2]}\n" for i in range(24))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("increasing order",)),
-    case("dates as tasks", text("when,x,y\n" + "".join(f"2020-{1 + i // 28:02d}-{1 + i % 28:02d},{i % 5},{'ab'[i % 2]}\n" for i in range(168))), {"label": "y", "task": "when"}, tasks=6, features=1, classes=2, told=("one per month",)),
     case("task column of words", text("t,x,y\n" + "".join(f"{['zinc', 'iron', 'tin'][i // 4]},{i % 3},{'ab'[i % 2]}\n" for i in range(12))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("first appear",)),
     case("tasks with one class", text("t,x,y\n" + "".join(f"{i // 4},{i % 3},{'ab'[i > 5]}\n" for i in range(12))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("only one class",)),
     # headers and names
     case("duplicate columns", text("x,x,y\n" + "1,2,a\n3,1,b\n" * 6), **GOOD, told=("several columns called 'x'",)),
     case("empty names", text(",,y\n" + "1,2,a\n3,1,b\n" * 6), **GOOD),
     case("no header", text("1,2,0\n3,4,1\n" * 6), {"label": 2, "block": 4}, **GOOD, told=("first row holds numbers only",)),
-    case("HTML in names and cells", text(f"{HTML},z,y\n" + f"1,2,{HTML}\n3,1,<b>x</b>\n" * 6), **GOOD),
-    case("formulas", text("=cmd|' /C calc'!A0,z,y\n" + "1,2,=1+1\n3,1,@SUM(A1)\n" * 6), **GOOD),
     case("name of 10,000 characters", text("x" * 10_000 + ",y\n" + "1,a\n2,b\n" * 6), tasks=3, features=1, classes=2),
-    case("markdown in names", text("![x](http://example.invalid/a.png),y\n" + "1,a\n2,b\n" * 6), tasks=3, features=1, classes=2),
     case("control characters and emoji", text("x\x07\u202e,😀,y\n" + "1,4,a\n2,3,b\n" * 6), **GOOD),
     # quotes and separators
     case("quotes and newlines in cells", text('x,"z\nnew",y\n' + '1,"a, ""quoted""\nword",no\n2,b,yes\n' * 6), **GOOD),
@@ -798,15 +792,11 @@ CASES = [
     case("UTF-16 cut in the middle", lambda: table().encode("utf-16")[:-1], says=("does not fit", "UTF-8")),
     case("zero bytes", lambda: table().encode() + b"\0" * 20, says=("not a kind of table",)),
     # values
-    case("mixed types", text("x,z,y\n" + "".join(f"{i if i != 7 else 'seven'},{i % 3},{'ab'[i % 2]}\n" for i in range(12))), **GOOD, told=("'seven' in row 8", "count as missing")),
-    case("infinities", text("x,z,y\n" + "inf,2,a\n1,1,b\n-Infinity,3,a\n1e999,4,b\n2,2,a\n3,9,b\n" * 2), **GOOD, told=("infinite",)),
     case("column nearly all missing", text("x,z,y\n" + "1,,a\n2,,b\n" * 5 + "1,5,a\n2,6,b\n"), **GOOD, told=("'z' (10 cells)", "median")),
     case("constant column", text("x,z,y\n" + "1,5,a\n2,5,b\n" * 6), tasks=3, features=1, classes=2, told=("'z' (the same value in every row)",)),
     case("nothing to learn from", text("z,y\n" + "5,a\n5,b\n" * 6), says=("No column is left", "'z'")),
-    case("identifiers", text("id,x,y\n" + "".join(f"u{i:04d},{i % 3},{'ab'[i % 2]}\n" for i in range(60))), {"label": "y", "block": 20}, tasks=3, features=1, classes=2, told=("identifier or free text",)),
     case("category with many values", text("c,x,y\n" + "".join(f"v{i * i % 37},{i % 3},{'ab'[i % 2]}\n" for i in range(120))), {"label": "y", "block": 40, "max_categories": 5}, **GOOD, told=("becomes up to 5 columns of 0 and 1",)),
     case("huge numbers", text("x,z,y\n" + "1e308,-1e308,a\n-1e308,1e308,b\n" * 6), **GOOD),
-    case("dates as features", text("d,x,y\n" + "".join(f"2020-01-{i + 1:02d},{i % 3},{'ab'[i % 2]}\n" for i in range(12))), **GOOD, told=("'d'",)),
     # size
     case("2,000 columns", lambda: (",".join(f"c{j}" for j in range(1999)) + ",y\n" + "".join(",".join(str((i * j + i) % 2003) for j in range(1, 2000)) + f",{'ab'[i % 2]}\n" for i in range(12))).encode(), tasks=3, features=1999, classes=2),
     case("6,000 columns", lambda: (",".join(f"c{j}" for j in range(6000)) + "\n").encode() * 3, says=("more than 5,000",)),
@@ -815,7 +805,6 @@ CASES = [
     case("file too large", lambda: b"x,y\n" + b"1,a\n" * (17 << 20), says=("68 MB", "64 MB")),
     case("one cell of 20 MB", lambda: b"x,y\n" + b"z" * (20 << 20) + b",a\n2,b\n" + b"1,a\n3,b\n" * 5, {"label": "y", "block": 4}, tasks=3, features=1, classes=2, told=("'x'",)),
     # archives and other kinds of file
-    case("gzip", lambda: gzip.compress(table().encode()), file="data.csv.gz", **GOOD, told=("gzip",)),
     case("zip", lambda: zipped({"folder/data.csv": table().encode()}), file="data.zip", **GOOD, told=("out of the zip file",)),
     case("zip with two tables", lambda: zipped({"a.csv": b"1", "b.csv": b"2"}), says=("one table", "a.csv, b.csv")),
     case("zip with paths upwards", lambda: zipped({"../../etc/passwd.csv": table().encode()}), **GOOD),
@@ -828,7 +817,6 @@ CASES = [
         "OpenDocument": zipped({"mimetype": b"x", "content.xml": b"<x/>"}), "binary workbook": zipped({"xl/workbook.bin": b"x"}),
     }.items()),
     # ARFF
-    case("ARFF", text(ARFF + ARFF_ROWS), file="data.arff", **GOOD),
     case("ARFF called CSV", text(ARFF + ARFF_ROWS), file="data.csv", **GOOD, told=("ARFF",)),
     case("ARFF with missing values and comments", text("% a comment\n" + ARFF + ARFF_ROWS.replace("3,a", "?,a", 1) + "% end\n"), **GOOD, told=("median",)),
     case("ARFF without data", text(ARFF), says=("no data rows",)),
