@@ -23,21 +23,8 @@ from imrc.features import Representation, make, output_names
 from imrc.tables import Recipe, apart
 from imrc.tables.read import read_bytes
 from imrc.tables.table import Reading
+from tests.unit import known_files as made
 from tests.unit.hostile_files import HOSTILE
-from tests.unit.known_files import (
-    FRAME,
-    HTML,
-    ROWS,
-    Bomb,
-    judged,
-    known_files,
-    million_rows,
-    parquet,
-    table,
-    text,
-    with_column,
-    written,
-)
 
 ROOT = Path(__file__).parents[2]
 
@@ -49,15 +36,15 @@ def here(content: bytes | str, name: str = "f.csv", **reading):
 
 @pytest.mark.slow
 def test_files_of_known_answers():
-    odd, known = [], known_files()
+    odd, known = [], made.known_files()
     for one in known:
-        verdict, words = judged(
+        verdict, words = made.judged(
             one, lambda content, name: (here if len(content) < 64 << 20 else open_table)(content, name=name)
         )
         odd += [] if verdict in ("right", "refused") else [(verdict, one.family, one.name, words[:200])]
     assert len(known) > 1000
     assert not odd
-    assert not Bomb.ran
+    assert not made.Bomb.ran
 
 
 def same(one, other) -> None:
@@ -73,9 +60,9 @@ def same(one, other) -> None:
 
 
 def test_the_same_table_comes_back_from_the_other_process():
-    made = [(sample_csv(600), "pumps.csv"), (parquet(FRAME), "t.parquet"), (text("a;b\n1,5;ß\n2;x\n")(), "ä.csv")]
-    made.append((with_column(["1.10", "1.1", "01.5"] * 12), "written.csv"))
-    for content, name in made:
+    files = {"pumps.csv": sample_csv(600), "t.parquet": made.parquet(made.FRAME), "ä.csv": "a;b\n1,5;ß\n2;x\n".encode()}
+    files["written.csv"] = made.with_column(["1.10", "1.1", "01.5"] * 12)
+    for name, content in files.items():
         same(here(content, name), open_table(content, name=name))
     with pytest.raises(DataError, match="row 2 has 3 cells"):
         open_table(b"x,y\n1,a\n2,b,c\n")
@@ -83,7 +70,7 @@ def test_the_same_table_comes_back_from_the_other_process():
 
 def test_options_that_do_not_apply_to_a_file_are_noted():
     assert any("sheet='b' was not used" in note for note in here(sample_csv(60), sheet="b").notes)
-    assert any("header=False was not used" in note for note in here(parquet(FRAME), header=False).notes)
+    assert any("header=False was not used" in note for note in here(made.parquet(made.FRAME), header=False).notes)
 
 
 @pytest.mark.slow
@@ -94,7 +81,7 @@ def test_a_file_that_needs_too_much_ends_with_a_sentence_that_says_both_limits(m
     with pytest.raises(
         DataError, match=r"big\.csv is damaged, or needs too much .*120 MB of memory and 60 seconds.*Keep fewer"
     ):
-        open_table(million_rows(), name="big.csv")
+        open_table(made.million_rows(), name="big.csv")
     monkeypatch.setattr(apart, "MEMORY_BYTES", 1 << 30)
     monkeypatch.setattr(apart, "SECONDS", 0.2)
     with pytest.raises(DataError, match=r"busy\.csv took too long.*0.2 seconds"):
@@ -136,15 +123,15 @@ def test_hostile_files_end_in_a_table_or_a_message(tmp_path):
 
 
 def test_the_other_reading_is_offered_and_taken():
-    days = [f"{1 + i * 5 % 12:02d}/{1 + i * 7 % 12:02d}/2020" for i in range(ROWS)]
-    first, other = (here(with_column(days), dayfirst=way).column("v").values for way in (None, False))
-    assert here(with_column(days)).choices["dayfirst"] == (True, False)
+    days = [f"{1 + i * 5 % 12:02d}/{1 + i * 7 % 12:02d}/2020" for i in range(made.ROWS)]
+    first, other = (here(made.with_column(days), dayfirst=way).column("v").values for way in (None, False))
+    assert here(made.with_column(days)).choices["dayfirst"] == (True, False)
     assert first[1] != other[1]
     assert pd.Timestamp(other[1], unit="s") == pd.Timestamp(2020, 6, 8)
-    figures = with_column(["1.234", "5.678"] * 18)
+    figures = made.with_column(["1.234", "5.678"] * 18)
     assert here(figures).choices["decimal"] == (".", ",")
     assert here(figures, decimal=",").column("v").values[0] == 1234
-    names = written({"2019": ["1", "2"] * 9, "2020": ["3", "4"] * 9}).encode()
+    names = made.written({"2019": ["1", "2"] * 9, "2020": ["3", "4"] * 9}).encode()
     assert here(names).choices["header"] == (False, True)
     assert here(names, header=True).names == ("2019", "2020")
     with pytest.raises(ValueError, match="decimal"):
@@ -256,7 +243,7 @@ def test_a_recipe_keeps_whether_there_is_a_header():
 
 
 def test_a_recipe_keeps_the_order_of_days_and_months_the_decimals_and_the_threshold():
-    first = with_column([f"{1 + i % 28}/{1 + i % 12}/2020" for i in range(72)])
+    first = made.with_column([f"{1 + i % 28}/{1 + i % 12}/2020" for i in range(72)])
     first = first.replace(b"x,v,y", b"x,day,y")
     cut = cut_table(here(first), label="x", task="day", period="month", threshold="median", min_samples=2)
     assert cut.recipe.label["threshold"] == float(cut.sequence.class_names[0].removeprefix("above "))
@@ -270,8 +257,8 @@ def test_a_recipe_keeps_the_order_of_days_and_months_the_decimals_and_the_thresh
 
 
 def test_nothing_a_file_holds_can_act_as_markup_or_formula():
-    rows = "".join(f"{HTML},[a](javascript:b),=1+1,{'`c`' if i % 2 else '$x^2$'},{i % 3}\n" for i in range(12))
-    opened = open_table(f"{HTML},[l](http://e.invalid),=A1,y,@x\n{rows}".encode(), name="<b>.csv")
+    rows = "".join(f"{made.HTML},[a](javascript:b),=1+1,{'`c`' if i % 2 else '$x^2$'},{i % 3}\n" for i in range(12))
+    opened = open_table(f"{made.HTML},[l](http://e.invalid),=A1,y,@x\n{rows}".encode(), name="<b>.csv")
     cut = cut_table(opened, label="y", block=4)
     sequence = cut.sequence
     words = [*sequence.labels, *sequence.class_names, *sequence.feature_names, sequence.name, *opened.names]
@@ -365,14 +352,14 @@ def test_csv_parquet_arff_and_frame_give_the_same_tasks():
 
 
 def test_a_frame_is_not_changed():
-    before = FRAME.copy(deep=True)
-    read_table(FRAME, label="y", task="when", period="week")
-    pd.testing.assert_frame_equal(FRAME, before)
+    before = made.FRAME.copy(deep=True)
+    read_table(made.FRAME, label="y", task="when", period="week")
+    pd.testing.assert_frame_equal(made.FRAME, before)
 
 
 def test_path_and_report(tmp_path):
     path = tmp_path / "my data.csv"
-    path.write_text(table(14))
+    path.write_text(made.table(14))
     sequence = read_table(path, label="y", block=4)
     assert sequence.name == "my data"
     assert any("2 rows left out" in line for line in sequence.info["report"])
@@ -382,7 +369,7 @@ def test_path_and_report(tmp_path):
 
 
 def test_excluded_columns_and_tables_for_the_page():
-    cut = cut_table(here(table().encode()), label="y", block=4, exclude=["x"])
+    cut = cut_table(here(made.table().encode()), label="y", block=4, exclude=["x"])
     assert cut.sequence.feature_names == ("z",)
     shown_tasks = cut.task_table()
     assert shown_tasks["rows"].tolist() == [4, 4, 4]
