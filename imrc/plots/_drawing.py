@@ -267,6 +267,13 @@ def colour_axis(name: str, low: float, high: float, bar: dict[str, Any]) -> dict
     return {name: {"cmin": low, "cmax": high, "colorbar": bar}}
 
 
+def bar_below(low: float, high: float, *, ticks: int = 6, sign: bool = False, **own: Property) -> dict[str, Any]:
+    """Return a colour bar below the panels: on a narrow page one at the side would take up the width of a panel."""
+    marks = decimals([low, high], ticks=ticks, sign=sign)
+    place = {"orientation": "h", "thickness": 10, "x": 0.5, "y": 0.0, "yref": "container", "yanchor": "bottom"}
+    return {**place, "tickvals": marks["tickvals"], "ticktext": marks["ticktext"], **own}
+
+
 def on_panel(number: int) -> dict[str, str]:
     """Return the names of the axes of a panel, which count from 1.
 

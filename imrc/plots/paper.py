@@ -20,6 +20,7 @@ from imrc.plots._drawing import (
     DIVERGING,
     Traces,
     axis,
+    bar_below,
     chart,
     colour_axis,
     decimals,
@@ -30,7 +31,6 @@ from imrc.plots._drawing import (
 )
 from imrc.plots.compare import METHOD_COLOURS
 from imrc.plots.fitting import plain_text
-from imrc.plots.result import BAR_BELOW
 from imrc.wording import RULES, with_spread
 
 _FULL = 0.2  # Differences of at least this size have the full colour.
@@ -87,10 +87,10 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
     # Measured without a printed counterpart: neither better nor worse.
     grid[row, column] = np.where(cells["ours"].notna(), values.fillna(0.0), np.nan)
     texts[row, column], hovers[row, column] = shown, said
-    full, ticks = _FULL, decimals([-_FULL, _FULL], sign=True, ticks=4)
+    full, own = 3.0 if milliseconds else _FULL, {}
     if milliseconds:
-        full, ticks = 3.0, {"tickvals": [-2, 0, 2], "ticktext": ["1/100", "equal", "100 times"]}
-    bar = {**BAR_BELOW, "len": 0.8, "nticks": 5, "tickvals": ticks["tickvals"], "ticktext": ticks["ticktext"]}
+        own = {"tickvals": [-2, 0, 2], "ticktext": ["1/100", "equal", "100 times"]}
+    bar = bar_below(-full, full, ticks=4, sign=True, len=0.8, **own)
     traces, told = Traces(), "%{customdata}"
     traces.cells(columns, rows, grid, DIFFERENCE, text=texts, customdata=hovers, said=told, xgap=2, ygap=2)
     # Plotly's own choice of text colour is hard to read on medium shades. No colour: the ink of the page.

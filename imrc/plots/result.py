@@ -23,6 +23,7 @@ from imrc.plots._drawing import (
     Row,
     Traces,
     axis,
+    bar_below,
     chart,
     colour_axis,
     decimals,
@@ -75,8 +76,6 @@ TITLES: dict[Quantity, str] = {
     "difference": "Where does transfer help?",
     "risk": "What does each rule promise?",
 }
-BAR_BELOW = {"orientation": "h", "thickness": 10, "x": 0.5, "y": 0.0, "yref": "container", "yanchor": "bottom"}
-"""Colour bar below the panels: on a narrow page one at the side would take up the width of a panel."""
 _CLICKABLE = 1900  # Up to this many cells each gets a marker, so that a click can select its task.
 
 
@@ -161,7 +160,7 @@ def error_heatmaps(
         legend=False,
         above=72,
         below=98,
-        **colour_axis(scale, low, high, {**BAR_BELOW, "len": 0.6, "tickformat": ".2f", "nticks": 6}),
+        **colour_axis(scale, low, high, bar_below(low, high, sign=quantity == "difference", len=0.6)),
         shapes=[_marked_row(marked, number) for number in range(1, len(tables) + 1)] if marked else [],
         clickmode="event+select",
     )
