@@ -40,29 +40,11 @@ Suffixes ``_fwd``, ``_bwd``, ``_fb`` (forward and backward) and ``_smooth``. Tas
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from imrc.core import theory
-    from imrc.core.change import backward_change, forward_change, printed_change
-    from imrc.core.learner import Learner
-    from imrc.core.moments import sample_moments
-    from imrc.core.recursions import borrowed_samples, forward_step, predict, revise, smooth
-
-# Loaded when first used: the learner brings the compiled solvers with it, which theory alone does not need.
-_HOME = {
-    "Learner": "learner",
-    "backward_change": "change",
-    "borrowed_samples": "recursions",
-    "forward_change": "change",
-    "forward_step": "recursions",
-    "predict": "recursions",
-    "printed_change": "change",
-    "revise": "recursions",
-    "sample_moments": "moments",
-    "smooth": "recursions",
-}
+from imrc.core import theory
+from imrc.core.change import backward_change, forward_change, printed_change
+from imrc.core.learner import Learner
+from imrc.core.moments import sample_moments
+from imrc.core.recursions import borrowed_samples, forward_step, predict, revise, smooth
 
 __all__ = [
     "Learner",
@@ -76,12 +58,3 @@ __all__ = [
     "sample_moments",
     "smooth",
 ]
-
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - the type depends on the name
-    """Load a public name from its home module when it is first used."""
-    if name == "theory":
-        return importlib.import_module("imrc.core.theory")
-    if name in _HOME:
-        return getattr(importlib.import_module(f"imrc.core.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'imrc.core' has no attribute {name!r}")
