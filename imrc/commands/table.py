@@ -156,7 +156,7 @@ def run(options: argparse.Namespace) -> int:
     if options.csv and len(requests) > 1:
         raise InputError("--csv writes a single table. Give one --kind, or use --json.")
     if options.latex and (len(requests) > 1 or options.kind[0] in ("time", "characteristics")):
-        raise InputError("--latex writes one table of errors: --kind errors, window or backward.")
+        raise InputError("--latex writes a single table of errors: --kind errors, window or backward.")
     found = []
     with ProgressLine() as line:
         runs = Runs(line.show, line.say)

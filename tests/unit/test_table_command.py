@@ -89,7 +89,7 @@ def test_several_tables_share_their_runs_and_hold_the_same_numbers(capsys, monke
     assert "processor time of learning a task" in shown
     for format in (["--csv"], ["--latex", "no.tex"]):
         assert main([*SMALL, "--kind", "errors", "time", *format]) == 2
-        assert f"{format[0]} writes one table" in capsys.readouterr().err
+        assert f"{format[0]} writes a single table" in capsys.readouterr().err
 
 
 def test_printed_values_stand_beside_ours(capsys, real_data):
