@@ -219,6 +219,11 @@ class Watcher:
     tasks : int
         Tasks seen so far, including the first.
 
+    Raises
+    ------
+    InputError, InputTypeError
+        For a value out of range, or tasks in place of settings; the message says what to do.
+
     Examples
     --------
     >>> import imrc

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from imrc._checks import InputTypeError, check_bool
-from imrc.diagnostics import Assessment
-from imrc.evaluation import RunResult, RunSettings, join_repetitions, largest_n
+from imrc.evaluation import RunResult, RunSettings, StepResult, join_repetitions, largest_n
 from imrc.evaluation.comparison import sample_sizes
 from imrc.evaluation.run import run_all, split_references, with_references
 from imrc.report._report import Report, diagnose
 from imrc.tasks import TaskSequence, checked_tasks
 
-Progress = Callable[[float, str], object]
+ShareDone = Callable[[float, str], object]
 FIRST_LOOK = 3
 """Repetitions after which there is a first look."""
 _BAR = 24
@@ -39,43 +38,13 @@ class _Bar:
             print(f"\r{'':{len(self._shown)}}\r", end="", file=sys.stderr, flush=True)  # noqa: T201 - a bar
 
 
-class _Work:
-    """Runs with one progress over all of them."""
-
-    def __init__(self, sequence: TaskSequence, settings: RunSettings, progress: Progress, steps: int) -> None:
-        self.sequence, self.settings = sequence, settings
-        self._progress, self._steps, self._done = progress, steps, 0
-
-    def show(self, what: str, done: int = 0) -> None:
-        """Count what is done, and tell."""
-        self._done += done
-        self._progress(min(self._done / self._steps, 1.0), what)
-
-    def diagnosed(self) -> Assessment:
-        """Return the diagnosis of the tasks in the representation of the run."""
-        self.show("do the tasks evolve?")
-        found = diagnose(self.sequence, self.settings)
-        self.show("do the tasks evolve?", len(self.sequence))
-        return found
-
-    def run(self, settings: RunSettings, only: Sequence[int], what: str) -> RunResult:
-        """Return the result of some repetitions."""
-        return run_all(
-            self.sequence,
-            settings,
-            only=only,
-            show=lambda step: self.show(f"{what}, task {step.number} of {step.total}", len(only)),
-            tick=lambda: self.show(what),
-        )
-
-
 def iter_check(
     tasks: TaskSequence,
     n: int | None = None,
     *,
     labels: bool = False,
     first_look: bool = True,
-    progress: bool | Progress | None = None,
+    progress: bool | ShareDone | None = None,
     **settings: Any,  # noqa: ANN401 - checked by RunSettings
 ) -> Iterator[Report]:
     """Yield a first look at the tasks after three repetitions, then the whole report.
@@ -129,32 +98,44 @@ def iter_check(
     sequence = chosen.fit_to(sequence)
     many = chosen.repetitions
     sizes = [size for size in sample_sizes(largest, chosen.n) if size != chosen.n] if labels else []
-    bar = None if callable(progress) else _Bar()
+    bar, steps, done = _Bar(), len(sequence) * (1 + many * (1 + len(sizes))), 0
     seen = sys.stderr.isatty() or "ipykernel" in sys.modules
     silent = progress is False or (progress is None and not seen)
-    told: Progress = progress if callable(progress) else (lambda *_: None) if silent or bar is None else bar
-    work = _Work(sequence, chosen, told, len(sequence) * (1 + many * (1 + len(sizes))))
+    told: ShareDone = progress if callable(progress) else (lambda *_: None) if silent else bar
+
+    def show(what: str, more: int = 0) -> None:
+        nonlocal done
+        done += more
+        told(min(done / steps, 1.0), what)
+
+    def run(settings: RunSettings, only: range, what: str) -> RunResult:
+        def stepped(step: StepResult) -> None:
+            show(f"{what}, task {step.number} of {step.total}", len(only))
+
+        return run_all(sequence, settings, only=only, show=stepped, tick=lambda: show(what))
+
     try:
-        diagnosis = work.diagnosed()
+        show("do the tasks evolve?")
+        diagnosis = diagnose(sequence, chosen)
+        show("do the tasks evolve?", len(sequence))
         ends = [FIRST_LOOK, many] if first_look and many > FIRST_LOOK else [many]
         job, parts = with_references(chosen), []
         for begin, end in zip([0, *ends], ends, strict=False):
-            parts.append(work.run(job, range(begin, end), "errors"))
+            parts.append(run(job, range(begin, end), "errors"))
             both = parts[0] if len(parts) == 1 else join_repetitions(parts, replace(job, repetitions=end))
-            run, references = split_references(both, replace(chosen, repetitions=end))
+            result, references = split_references(both, replace(chosen, repetitions=end))
             whole = end == many
-            curve = [work.run(replace(chosen, n=size), range(many), f"n = {size}") for size in sizes if whole]
+            curve = [run(replace(chosen, n=size), range(many), f"n = {size}") for size in sizes if whole]
             yield Report(
-                run=run,
+                run=result,
                 sequence=sequence,
                 diagnosis=diagnosis,
                 references=references,
-                curve=tuple(sorted([*curve, run], key=lambda run: run.settings.n)) if curve else (),
+                curve=tuple(sorted([*curve, result], key=lambda one: one.settings.n)) if curve else (),
                 is_first_look=not whole,
             )
     finally:
-        if bar is not None:
-            bar.clear()
+        bar.clear()
 
 
 def check(
@@ -162,7 +143,7 @@ def check(
     n: int | None = None,
     *,
     labels: bool = False,
-    progress: bool | Progress | None = None,
+    progress: bool | ShareDone | None = None,
     **settings: Any,  # noqa: ANN401 - checked by RunSettings
 ) -> Report:
     """Report whether tasks evolve, whether borrowing from the past pays, what to do, and how many labels that takes.
