@@ -777,6 +777,8 @@ CASES = [
     case("tasks not sorted", text("t,x,y\n" + "".join(f"{i * 5 % 3},{i % 4},{'ab'[i % 2]}\n" for i in range(24))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("increasing order",)),
     case("task column of words", text("t,x,y\n" + "".join(f"{['zinc', 'iron', 'tin'][i // 4]},{i % 3},{'ab'[i % 2]}\n" for i in range(12))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("first appear",)),
     case("tasks with one class", text("t,x,y\n" + "".join(f"{i // 4},{i % 3},{'ab'[i > 5]}\n" for i in range(12))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("only one class",)),
+    case("tasks of one class each", text("t,x,y\n" + "".join(f"{i // 4},{i % 3},c{i // 4}\n" for i in range(24))), {"label": "y", "task": "t"}, says=("'t' already determines 'y'",)),
+    case("sorted by the label", text("t,x,y\n" + "".join(f"{i // 4},{i % 3},c{i // 4}\n" for i in range(24))), says=("the file is sorted by 'y'",)),
     # headers and names
     case("duplicate columns", text("x,x,y\n" + "1,2,a\n3,1,b\n" * 6), **GOOD, told=("several columns called 'x'",)),
     case("empty names", text(",,y\n" + "1,2,a\n3,1,b\n" * 6), **GOOD),

@@ -68,11 +68,6 @@ def test_the_same_table_comes_back_from_the_other_process():
         open_table(b"x,y\n1,a\n2,b,c\n")
 
 
-def test_options_that_do_not_apply_to_a_file_are_noted():
-    assert any("sheet='b' was not used" in note for note in here(sample_csv(60), sheet="b").notes)
-    assert any("header=False was not used" in note for note in here(made.parquet(made.FRAME), header=False).notes)
-
-
 @pytest.mark.slow
 def test_a_file_that_needs_too_much_ends_with_a_sentence_that_says_both_limits(monkeypatch):
     if not os.path.exists("/proc/self/stat"):
@@ -136,6 +131,8 @@ def test_the_other_reading_is_offered_and_taken():
     assert here(names, header=True).names == ("2019", "2020")
     with pytest.raises(ValueError, match="decimal"):
         open_table(b"x,y\n1,2\n", decimal=":")
+    assert any("sheet='b' was not used" in note for note in here(sample_csv(60), sheet="b").notes)
+    assert any("header=False was not used" in note for note in here(made.parquet(made.FRAME), header=False).notes)
 
 
 def test_every_decision_is_said_by_commands_in_json_and_in_the_report(tmp_path, capsys):
@@ -347,14 +344,9 @@ def test_csv_parquet_arff_and_frame_give_the_same_tasks():
         parquet.getvalue(),
         arff.encode() + frame.to_csv(index=False, header=False).encode(),
     ]
-    prints = {read_table(source, label="y", block=4).fingerprint for source in sources}
-    assert len(prints) == 1
-
-
-def test_a_frame_is_not_changed():
-    before = made.FRAME.copy(deep=True)
-    read_table(made.FRAME, label="y", task="when", period="week")
-    pd.testing.assert_frame_equal(made.FRAME, before)
+    before = frame.copy(deep=True)
+    assert len({read_table(source, label="y", block=4).fingerprint for source in sources}) == 1
+    pd.testing.assert_frame_equal(frame, before)
 
 
 def test_path_and_report(tmp_path):
@@ -365,6 +357,8 @@ def test_path_and_report(tmp_path):
     assert any("2 rows left out" in line for line in sequence.info["report"])
     with pytest.raises(DataError, match="cannot be read"):
         read_table(tmp_path / "nowhere.csv", label="y", block=4)
+    with pytest.raises(TypeError, match="path, bytes"):
+        open_table(17)  # type: ignore[arg-type]
     assert sorted(item.name for item in tmp_path.iterdir()) == ["my data.csv"]
 
 
@@ -375,11 +369,6 @@ def test_excluded_columns_and_tables_for_the_page():
     assert shown_tasks["rows"].tolist() == [4, 4, 4]
     assert shown_tasks["class a"].tolist() == [2, 2, 2]
     assert cut.column_table()["used as"].tolist() == ["label", "numbers"]
-
-
-def test_wrong_kinds_of_argument_are_type_errors():
-    with pytest.raises(TypeError, match="path, bytes"):
-        open_table(17)  # type: ignore[arg-type]
 
 
 def test_what_is_left_out_is_said_beside_every_output(tmp_path, capsys):
@@ -419,13 +408,6 @@ def test_quarters_make_tasks_and_are_never_taken_for_the_label():
             cut_table(opened, label="revenue", task="quarter", period=period, threshold="median")
     with pytest.raises(DataError, match="A task per month cannot be made of"):
         cut_table(opened, label="revenue", block=20, period="month", threshold="median")
-
-
-def test_tasks_of_one_class_each_are_refused_with_what_to_do():
-    rows = "".join(f"{i // 4},{i % 3},c{i // 4}\n" for i in range(24))
-    for way, said in (({"task": "t"}, "'t' already determines 'y'"), ({"block": 4}, "the file is sorted by 'y'")):
-        with pytest.raises(DataError, match=said):
-            cut_table(here(f"t,x,y\n{rows}"), label="y", **way)
 
 
 @pytest.mark.parametrize(
