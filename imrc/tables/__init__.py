@@ -8,7 +8,6 @@
 `table`    what comes of it: a `Table` of columns, and how it can be read in another way
 `cut`      tasks: which rows belong together, and what each column is used as
 `recipe`   what was decided, for the next file
-`write`    rows as a file for a spreadsheet
 =========  ===============================================================================================
 """
 
@@ -33,8 +32,7 @@ from imrc.tables.cut import (
 )
 from imrc.tables.recipe import Recipe
 from imrc.tables.sample import Suggestion, sample_csv, suggest
-from imrc.tables.table import LIMITS_IN_WORDS, MAX_FILE_BYTES, Column, Period, Reading, Table, clean_name
-from imrc.tables.write import csv_text
+from imrc.tables.table import LIMITS_IN_WORDS, MAX_FILE_BYTES, Column, Period, Reading, Table, clean_name, csv_text
 from imrc.tasks import TaskSequence
 
 if TYPE_CHECKING:

@@ -7,13 +7,16 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import DataError
 from imrc.wording import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Flags = NDArray[np.bool_]
 Period = Literal["value", "day", "week", "month", "quarter", "year"]
@@ -212,3 +215,20 @@ def date_in_words(seconds: float) -> str:
     if whole == seconds:
         return text[:10] if whole % DAY == 0 else text[: 16 if whole % 60 == 0 else 19]
     return text + f"{seconds - whole:.6f}".rstrip("0")[1:]
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    r"""Return a table as comma-separated values in which a spreadsheet takes no text of a file for a formula.
+
+    Such texts stand behind an apostrophe: names of tasks and classes come from files of anybody. Numbers stay numbers.
+
+    >>> import pandas as pd
+    >>> csv_text(pd.DataFrame({"=a": [-1.5, -2], "task": ["@SUM(A1)", "-2"]}))
+    "'=a,task\n-1.5,'@SUM(A1)\n-2.0,-2\n"
+    """
+
+    def harmless(cell: Any) -> Any:  # noqa: ANN401 - a cell of a table
+        begins = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+        return f"'{cell}" if begins and not re.fullmatch(r"[+-](\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", cell) else cell
+
+    return str(frame.rename(columns=harmless).map(harmless).to_csv(index=False, lineterminator="\n"))

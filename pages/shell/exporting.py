@@ -19,7 +19,7 @@ from imrc.model import Model, fit_model
 from imrc.report import Report
 from imrc.report._report import readable
 from imrc.report._write import page_of
-from imrc.tables.write import csv_text
+from imrc.tables import csv_text
 from pages.shell import controls, running, state
 from pages.shell.choice import OWN, Choice, plain
 
