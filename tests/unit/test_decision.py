@@ -72,6 +72,9 @@ def test_the_rule_is_the_rule(rng):
         found = advise(errors)
         verdicts.add(found.verdict)
         assert found.best == best
+        if found.rival not in (None, best):
+            gap = errors[found.rival].mean() - errors[best].mean()
+            np.testing.assert_allclose(found.loss, [gap, *interval[found.rival]], rtol=1e-7, atol=1e-12)
         if best == "majority" or guess < 0.02 or interval["majority"].low <= 0:
             assert (found.advised, found.verdict) == (None, "none of these")
             continue
