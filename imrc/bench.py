@@ -223,7 +223,8 @@ def table(folders: Iterable[Path]) -> pd.DataFrame:
             ]
     if not rows:
         raise InputError("There are no results yet. Measure a learner with --learner.")
-    found = pd.DataFrame(rows).drop_duplicates(["learner", "sequence"], keep="last")
+    found = pd.DataFrame(rows)
     found = found[found["hash"] == found.groupby("sequence")["hash"].transform(lambda hashes: hashes.mode()[0])]
+    found = found.drop_duplicates(["learner", "sequence"], keep="last")
     errors = found.pivot_table(index="sequence", columns="learner", values="error")
     return found.assign(mean_rank=found["learner"].map(errors.dropna().rank(axis=1).mean()))

@@ -70,11 +70,10 @@ def test_a_strangers_learner_is_in_the_table(folder, monkeypatch, capsys):
     monkeypatch.syspath_prepend(str(folder))
     told = ["bench", "--sequences", "pima", "moons", "-o", str(folder / "bench"), "--learner"]
     assert main([*told, "mine:Learner", "majority", "--json"]) == 0
-    rows = [
-        row for row in json.loads(capsys.readouterr().out)["rows"] if row["learner"] in ("mine:Learner", "majority")
-    ]
-    errors = {(row["learner"], row["sequence"]): row["error"] for row in rows}
-    assert errors["mine:Learner", "pima"] < errors["majority", "pima"]
+    assert "mine:Learner" in {row["learner"] for row in json.loads(capsys.readouterr().out)["rows"]}
+    table = bench.table([folder / "bench"])  # without those that come with imrc, which saw the real file
+    errors = table[table["sequence"] == "pima"].set_index("learner")["error"]
+    assert errors["mine:Learner"] < errors["majority"]
     saved = json.loads((folder / "bench" / "mine.Learner.json").read_text(encoding="utf-8"))
     assert len(saved["sequences"]["moons"]["wrong"]) == bench.SEEDS
     assert saved["versions"]["imrc"] == imrc.__version__
