@@ -101,29 +101,25 @@ def effective_samples(samples: Sequence[int], changes: Sequence[float], reach: i
     >>> effective_samples([10, 10], [0.0, 0.1], 1)
     [(15.0, array([0.33333333, 0.66666667])), (15.0, array([0.66666667, 0.33333333]))]
     """
-    forward = deque([(0.0, np.zeros(len(samples)))], maxlen=reach + 1)
+    forward, last = deque([(0.0, np.zeros(len(samples)))], maxlen=reach + 1), len(samples) - 1
     for place, (n, change) in enumerate(zip(samples, changes, strict=True)):
-        worth, weights = forward[-1]
-        forward.append(_joined(n, _one(place, weights), borrowed(worth, change), weights))
-    found, (worth, weights) = [forward[-1]], (float(samples[-1]), _one(len(samples) - 1, forward[-1][1]))
-    for back in range(1, min(reach, len(samples) - 1) + 1):
-        there = borrowed(worth, changes[-back])
-        found.append(_joined(*forward[-1 - back], there, weights))
-        worth, weights = _joined(samples[-1 - back], _one(len(samples) - 1 - back, weights), there, weights)
+        forward.append(_with_own(n, place, borrowed(forward[-1][0], change), forward[-1][1]))
+    found, (worth, weights) = [forward[-1]], _with_own(samples[-1], last, 0.0, np.zeros(len(samples)))
+    for back in range(1, min(reach, last) + 1):
+        (mine, own), there = forward[-1 - back], borrowed(worth, changes[-back])
+        total = mine + there
+        found.append((total, own if total == 0.0 else (mine * own + there * weights) / total))
+        worth, weights = _with_own(samples[-1 - back], last - back, there, weights)
     return found
 
 
-def _one(place: int, like: Floats) -> Floats:
-    """Return the weights of a task's own samples."""
-    own = np.zeros_like(like)
-    own[place] = 1.0
-    return own
-
-
-def _joined(ess: float, weights: Floats, ess_other: float, weights_other: Floats) -> tuple[float, Floats]:
-    """Return `combine` of two estimates by their effective samples; where there are none, the first."""
-    total = ess + ess_other
-    return total, weights if total == 0.0 else (ess * weights + ess_other * weights_other) / total
+def _with_own(n: int, place: int, ess: float, weights: Floats) -> tuple[float, Floats]:
+    """Join a task's own samples and what is borrowed from a neighbour without them; own weight where there is none."""
+    total, joined = n + ess, ess * weights
+    if total:
+        joined /= total
+    joined[place] = n / total if total else 1.0
+    return total, joined
 
 
 def track_forward(tau: Floats, s: Floats, d: Floats) -> tuple[Floats, Floats]:
