@@ -27,6 +27,8 @@ def main() -> None:
             card = page.get_by_role("group", name="Sixes and nines that turn")
             expect(card).to_be_visible()
             expect(page.get_by_role("heading", name="What to do")).to_be_visible()
+            expect(page.get_by_role("radio", name="Recommended")).to_be_visible()
+            expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
             expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
             shot = Image.open(io.BytesIO(page.screenshot()))
             shot.quantize(256, dither=Image.Dither.NONE).save(FOLDER / f"result_{scheme}.png", optimize=True)
