@@ -89,8 +89,6 @@ class Report:
         The most frequent class, and one rule for all tasks, on the draws of the run.
     curve : tuple of RunResult
         Runs at several n, including the run itself, to tell what more labels are worth; empty unless requested.
-    compared : mapping of str to RunResult
-        Compared methods by title, on the same draws; the best one is among the strategies.
     name : str
         Name of the tasks in sentences; empty: the name of the sequence.
     is_first_look : bool
@@ -109,7 +107,6 @@ class Report:
     diagnosis: Assessment | None = None
     references: RunResult | None = None
     curve: tuple[RunResult, ...] = ()
-    compared: Mapping[str, RunResult] = field(default_factory=dict)
     name: str = ""
     is_first_look: bool = False
     as_text: Callable[[str], str] = field(default_factory=lambda: readable)
@@ -136,8 +133,7 @@ class Report:
     def decision(self) -> Decision:
         """Strategies with their errors, the finding, what to do, and notes."""
         usual = None if self.sequence is None else usual_answer(self.sequence)
-        told = {"references": self.references, "compared": self.compared, "usual": usual, "as_text": self.as_text}
-        return decide(self.run, self.name, **told)  # type: ignore[arg-type]  # as named
+        return decide(self.run, self.name, references=self.references, usual=usual, as_text=self.as_text)
 
     @property
     def advice(self) -> Advice:

@@ -129,7 +129,7 @@ def advise(errors: Mapping[str, Floats]) -> Advice:
 class Strategy:
     """One thing a practitioner could do."""
 
-    name: str  # one of `STRATEGY_TITLES`, or of a compared method
+    name: str  # one of `STRATEGY_TITLES`
     title: str
     errors: tuple[float, ...]  # in each repetition, the same average for all
     recall: float | None = None  # share of the rare class that is found; None: no class is rare
@@ -198,20 +198,18 @@ def decide(
     title: str,
     *,
     references: RunResult | None = None,
-    compared: Mapping[str, RunResult] | None = None,
     usual: str | None = None,
     as_text: Callable[[str], str] = str,
 ) -> Decision:
     """Say which strategy to choose after a run called `title`, how sure that is (`advise`), and what it is worth.
 
     All are judged by the error of the scenario on the same draws (ValueError: other draws). Without `references`, from
-    `run_references`, the most frequent class is judged at the step of each task only, and nothing is pooled. The best
-    of the `compared` runs, by title, is among the strategies; `usual` names the most frequent class, `as_text` escapes
-    names from the data.
+    `run_references`, the most frequent class is judged at the step of each task only, and nothing is pooled. `usual`
+    names the most frequent class, `as_text` escapes names from the data.
     """
     kind = result.scenario.kind
     guessing = "always predicting the most frequent class" if usual is None else f"always predicting “{as_text(usual)}”"
-    sources, words = _sources(result, references, compared or {})
+    sources, words = _sources(result, references)
     words["majority"] = words["majority"]._replace(doing=guessing)
     plain = {name: run.per_repetition(method, kind) for name, (run, method) in sources.items()}
     if references is None:
@@ -260,25 +258,17 @@ def usual_answer(sequence: TaskSequence) -> str:
 
 
 def _sources(
-    result: RunResult, references: RunResult | None, compared: Mapping[str, RunResult]
+    result: RunResult, references: RunResult | None
 ) -> tuple[dict[str, tuple[RunResult, str]], dict[str, _Words]]:
     """Return the run and its method behind each strategy, the simplest first, and what all are called."""
-    for other in (*compared.values(), *([] if references is None else [references])):
-        theirs, mine = ((one.settings.n, one.settings.features) for one in (other, result))
-        if theirs != mine or not same_draws(other, result):
-            raise ValueError("References and compared methods must be run on the same tasks and draws as the run.")
-    kind = result.scenario.kind
     found = {name: (result, name) for name in result.rules if name in STRATEGY_TITLES}
     if references is not None:
+        theirs, mine = ((one.settings.n, one.settings.features) for one in (references, result))
+        if theirs != mine or not same_draws(references, result):
+            raise ValueError("References must be run on the same tasks and draws as the run.")
         found |= {name: (references, name) for name in REFERENCES}
     found = {name: found[name] for name in STRATEGY_TITLES if name in found}
-    words = _WORDS | _WORDS_IN.get(result.settings.scenario, {})
-    others = {shown: (run, name) for shown, run in compared.items() for name in run.error_tables}
-    if others:
-        best = min(others, key=lambda shown: float(others[shown][0].per_repetition(others[shown][1], kind).mean()))
-        look = "Check on *Against others* what it costs in time and memory."
-        found[best], words[best] = others[best], _Words(best, best, look)
-    return found, words
+    return found, _WORDS | _WORDS_IN.get(result.settings.scenario, {})
 
 
 def _said(

@@ -145,18 +145,6 @@ def test_intervals_of_errors_stay_between_0_and_1(runs):
     assert ends.max() == 1.0
 
 
-def test_a_better_compared_method_is_named(runs):
-    result, references = runs
-    rng = np.random.default_rng(0)
-    compared = {
-        name.upper(): replace(references, error_tables={name: table(mean, 0.001, rng)})
-        for name, mean in (("mer", 0.01), ("gem", 0.9))
-    }
-    found = decide(result, "Toy", references=references, compared=compared)
-    assert [one.name for one in found.strategies][-1] == found.advice.advised == "MER"
-    assert "**MER makes the fewest errors**" in found.sentence
-
-
 def test_without_references_guessing_still_counts(runs):
     result, _ = runs
     found = decide(replace(result, majority=table(0.01, 0.001, np.random.default_rng(0))), "Toy")
