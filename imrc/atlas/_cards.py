@@ -201,9 +201,9 @@ def story(found: Mapping[str, Any]) -> str:
     told = f"{found['tasks']} tasks, {found['change']['title']}"
     told += f", at a rate of {number(rate[0])} a task." if rate and rate[0] else "."
     alone = "" if best["title"] == "Alone" else f", {decimal(first['errors']['single']['error'])} alone"
-    told += f" With {few} labels each, the lowest error is {decimal(best['error'])}, {_small(best)}{alone}"
+    told += f" With {few} labels each, the lowest {first['measure']} is {decimal(best['error'])}, {_small(best)}{alone}"
     told += "." if many == few else f"; with {many}, {_small(winner(last['errors']))}."
-    return f"{told} On the next task it is {decimal(tomorrow['error'])}, {_small(tomorrow)}."
+    return f"{told} On the next task the lowest error is {decimal(tomorrow['error'])}, {_small(tomorrow)}."
 
 
 def _small(one: Mapping[str, Any]) -> str:

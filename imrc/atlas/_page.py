@@ -58,9 +58,9 @@ def _row(card: Card) -> str:
         shown = html.escape(text)
         return f'<td data-v="{"" if value is None else value}">{shown}</td>' if is_number else f"<td>{shown}</td>"
 
-    def best(one: Card | None) -> str:
-        found = None if one is None else winner(one)
-        return cell("", None) if found is None else cell(f"{found['title']} {decimal(found['error'])}", found["error"])
+    def best(one: Card, measure: str = "error") -> str:
+        found, kind = winner(one), "" if measure == "error" else f" ({measure})"
+        return cell(f"{found['title']} {decimal(found['error'])}{kind}", found["error"])
 
     known = rate[0] if rate and None not in rate else None
     found = [
@@ -70,7 +70,7 @@ def _row(card: Card) -> str:
         cell(card["change"]["title"], is_number=False),
         cell("" if known is None else number(known), known),
         cell(f"{worth['value']:.0f} for {worth['n']}", worth["value"]) if worth and worth["value"] else cell("", None),
-        *(best(at[str(n)]["errors"] if str(n) in at else None) for n in SIZES),
+        *(best(at[str(n)]["errors"], at[str(n)]["measure"]) if str(n) in at else cell("", None) for n in SIZES),
         best(next(iter(at.values()))["tomorrow"]),
     ]
     return f'<tr data-card="{card["name"]}">{"".join(found)}</tr>'
@@ -92,7 +92,8 @@ def _panels(card: Card) -> str:
 def _errors(card: Card) -> str:
     """Return the table of strategies and methods, a column with an interval for each n, and one for next task."""
     at = card["at"]
-    columns = [(f"n = {n}", one["errors"], one["advised"]) for n, one in at.items()]
+    measures = {n: "" if one["measure"] == "error" else f"{one['measure']}, " for n, one in at.items()}
+    columns = [(f"{measures[n]}n = {n}", one["errors"], one["advised"]) for n, one in at.items()]
     columns.append((f"next task, n = {next(iter(at))}", next(iter(at.values()))["tomorrow"], None))
     top = max(one["high"] or one["error"] for _, found, _ in columns for one in found.values())
     head = "".join(f'<th scope="col">{name}</th>' for name, _, _ in columns)
