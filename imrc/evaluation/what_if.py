@@ -49,10 +49,10 @@ def _final_errors(
     return {rule: tables[rule].final() for rule in RULES}
 
 
-def block_sizes(sequence: TaskSequence, settings: RunSettings, *, scale: bool = True) -> list[int]:
+def block_sizes(sequence: TaskSequence, settings: RunSettings) -> list[int]:
     """Return rising rows per block to try, a quarter of the present tasks to four times them, where they can be run.
 
-    With `scale` n grows with the block, so that as many rows are labelled in all.
+    n grows with the block, so that as many rows are labelled in all.
     """
     rows, present = int(sequence.sizes.sum()), round(float(sequence.sizes.mean()))
     sizes = sorted({round(present * factor) for factor in FACTORS})
@@ -60,17 +60,17 @@ def block_sizes(sequence: TaskSequence, settings: RunSettings, *, scale: bool = 
         size
         for size in sizes
         if LEAST_BLOCKS <= rows // size <= MOST_BLOCKS
-        and max(sequence.n_classes, 2) <= _samples(size, present, settings, scale=scale) <= size - held_out(size)
+        and max(sequence.n_classes, 2) <= _samples(size, present, settings) <= size - held_out(size)
     ]
 
 
-def _samples(size: int, present: int, settings: RunSettings, *, scale: bool) -> int:
-    return max(1, round(settings.n * size / present)) if scale else settings.n
+def _samples(size: int, present: int, settings: RunSettings) -> int:
+    return max(1, round(settings.n * size / present))
 
 
-def settings_for(size: int, sequence: TaskSequence, settings: RunSettings, *, scale: bool = True) -> RunSettings:
-    """Return the settings of a run on blocks of a size; n belongs to the present one and grows with `scale`."""
-    n = _samples(size, round(float(sequence.sizes.mean())), settings, scale=scale)
+def settings_for(size: int, sequence: TaskSequence, settings: RunSettings) -> RunSettings:
+    """Return the settings of a run on blocks of a size; n belongs to the present one and grows with it."""
+    n = _samples(size, round(float(sequence.sizes.mean())), settings)
     return replace(_plain(settings), n=n)
 
 
@@ -94,7 +94,6 @@ def over_blocks(
     sizes: Sequence[int],
     *,
     diagnose: Callable[..., Any],
-    scale: bool = True,
     tick: Tick | None = None,
 ) -> pd.DataFrame:
     """Run the same rows in blocks of several sizes, n scaled as in `block_sizes`, and diagnose each by `assess`.
@@ -107,7 +106,7 @@ def over_blocks(
     rows = []
     for number, size in enumerate(sizes):
         cut = in_blocks(sequence, size)
-        here = settings_for(size, sequence, settings, scale=scale)
+        here = settings_for(size, sequence, settings)
         errors = _final_errors(cut, here, range(len(cut)), tick, number / len(sizes))
         if tick is not None:
             tick(number / len(sizes))

@@ -202,9 +202,8 @@ def test_what_if_is_answered_from_the_link_as_the_library_does(app, asked, title
     assert any(title in one.value for one in test.markdown)
     sequence, settings = imrc.datasets.load("random_walk", tasks=6), RunSettings(n=5, repetitions=2)
     if "what_if" not in asked:
-        scale = not asked
-        sizes = what_if.block_sizes(sequence, settings, scale=scale)
-        table = what_if.over_blocks(sequence, settings, sizes, diagnose=imrc.diagnostics.assess, scale=scale)
+        sizes = what_if.block_sizes(sequence, settings)
+        table = what_if.over_blocks(sequence, settings, sizes, diagnose=imrc.diagnostics.assess)
         said = what_if.blocks_sentence(table, 300)
     elif "what_if_task" in asked:
         said = what_if.without_sentence(what_if.without(sequence, settings, 1), 1)

@@ -77,15 +77,14 @@ def test_blocks_hold_the_rows_in_their_order(walk):
     assert len(what_if.in_blocks(with_gaps, 3)) == 2
 
 
-@pytest.mark.parametrize("scale", [True, False])
-def test_only_sizes_that_can_be_run_are_tried(walk, scale):
-    sizes = what_if.block_sizes(walk, SETTINGS, scale=scale)
+def test_only_sizes_that_can_be_run_are_tried(walk):
+    sizes = what_if.block_sizes(walk, SETTINGS)
     assert 60 in sizes
     for size in sizes:
         cut = what_if.in_blocks(walk, size)
-        settings = what_if.settings_for(size, walk, SETTINGS, scale=scale)
+        settings = what_if.settings_for(size, walk, SETTINGS)
         assert settings.fit_to(cut) is cut
-        assert settings.n == (round(5 * size / 60) if scale else 5)
+        assert settings.n == round(5 * size / 60)
     assert what_if.block_sizes(walk, replace(SETTINGS, n=10_000)) == []
 
 
