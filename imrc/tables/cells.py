@@ -70,7 +70,8 @@ class _Text:
             cells = pc.dictionary_encode(cells.cast(pa.string()))
         words = pa.concat_arrays([cells.dictionary.cast(pa.string()).fill_null(""), pa.array([""])])
         words = pc.utf8_trim_whitespace(words).dictionary_encode()
-        self.name, self.rows, self.words, self.notes, self.choices = name, rows, words.dictionary, [""][1:], [""][1:]
+        self.name, self.rows, self.words = name, rows, words.dictionary
+        self.notes, self.choices = list[str](), list[str]()
         self.codes = words.indices.to_numpy()[cells.indices.fill_null(len(words) - 1).to_numpy(zero_copy_only=False)]
         self.counts = np.bincount(self.codes, minlength=len(self.words))
         for mark in "'\"":  # a reader of CSV files leaves single ones, and those after a blank

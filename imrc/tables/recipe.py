@@ -82,11 +82,9 @@ class Recipe:
     ) -> tuple[Floats, NDArray[Any] | None, NDArray[np.str_], list[str]]:
         """Read the next file: features, labels (None if the column is not there), the task of each row, and notes.
 
-        Every row of the file has a row of features, in the columns and units of the tasks the recipe was made from: NaN
-        where a cell is missing (with `fill` the median of the first task), for a word that is new the number after the
-        last one, which a representation takes for "other". Labels and tasks are "" where a row has none. A column that
-        is not there is refused by name. `reading` are options of `open_table` where they differ from the recipe's, such
-        as another `sheet`; a table of `read` is taken as it is.
+        Features are as in the tasks the recipe was made from: NaN where a cell is missing (with `fill` the median of
+        the first task), for a new word the number after the last one ("other"). Labels and tasks are "" where a row has
+        none. A column that is not there is refused by name. `reading` are options of `open_table`, such as `sheet`.
         """
         table = source if isinstance(source, Table) else self.read(source, name=name, **reading)
         there, notes = set(table.names), list(table.notes)
@@ -190,13 +188,11 @@ def recipe_of(
     said: dict[str, Any] = {"kind": label.kind, "classes": classes}
     if label.kind == "category" and source.kind == "number" and label.categories[0].startswith("above "):
         said |= {"kind": "number", "threshold": float(label.categories[0].removeprefix("above "))}
-    with np.errstate(all="ignore"):
-        fills = [float(np.median(cells[~np.isnan(cells)])) if (~np.isnan(cells)).any() else 0.0 for cells in first.T]
-    features = [
-        {**_told(column), "categories": list(column.categories)} if column.kind == "category"
-        else {**_told(column), "fill": value}
-        for column, value in zip(columns, fills, strict=True)
-    ]  # fmt: skip
+    features = []
+    for column, cells in zip(columns, first.T, strict=True):
+        fill = 0.0 if np.isnan(cells).all() else float(np.nanmedian(cells))
+        more = {"categories": list(column.categories)} if column.kind == "category" else {"fill": fill}
+        features.append(_told(column) | more)
     reading = {name: values[0] for name, values in table.choices.items() if name in ("dayfirst", "decimal")}
     reading["header"] = table.choices.get("header", (True,))[0]
     return Recipe(
