@@ -220,7 +220,7 @@ def date_in_words(seconds: float) -> str:
 def csv_text(frame: pd.DataFrame) -> str:
     r"""Return a table as comma-separated values in which a spreadsheet takes no text of a file for a formula.
 
-    Such texts stand behind an apostrophe: names of tasks and classes come from files of anybody. Numbers stay numbers.
+    Such texts get an apostrophe in front, because names of tasks can come from any file. Numbers stay numbers.
 
     >>> import pandas as pd
     >>> csv_text(pd.DataFrame({"=a": [-1.5, -2], "task": ["@SUM(A1)", "-2"]}))
