@@ -69,7 +69,7 @@ def summary() -> pd.DataFrame:
     seeds = table.groupby(["classifier", "way", "seed"])[["error", "rank"]].mean()
     grouped = seeds.groupby(level=["classifier", "way"])
     spread = grouped.std() / np.sqrt(grouped.count())
-    found = grouped.mean().join(spread, rsuffix=" se").join(loss.groupby(level=[0, 1]).max().rename("worst loss"))
+    found = grouped.mean().join(spread.add_suffix(" se")).join(loss.groupby(level=[0, 1]).max().rename("worst loss"))
     return found.round(4).reset_index().assign(sequences=table["sequence"].nunique())
 
 
