@@ -15,6 +15,7 @@ COPY .streamlit/config.toml .streamlit/config.toml
 COPY data/catalogue.toml data/catalogue.toml
 COPY data/results data/results
 COPY docs/article docs/article
+COPY docs/atlas/cards.json docs/atlas/cards.json
 COPY docs/hatch_build.py docs/hatch_build.py
 COPY imrc imrc
 COPY pages pages

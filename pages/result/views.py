@@ -32,21 +32,20 @@ from pages.shell.running import current_report
 LANDING = "six_or_nine"
 """The dataset the app opens with; its picture is drawn in the browser from errors measured before."""
 _PARTS = {kind: Path(__file__).with_name(f"landing.{kind}").read_text(encoding="utf-8") for kind in ("html", "js")}
-_CSS = """
-.st-key-landing_title h1 { padding: 0 }
-.st-key-headline h2 { padding: 0.5rem 0 }
-@media (max-width: 1200px) {
-  .st-key-closer > * > [data-testid=stHorizontalBlock] { flex-direction: column }
-  .st-key-closer [data-testid=stColumn] { flex: none; width: 100% }
-}
-"""
 _LEARN = "pages/learn/page.py"
 _SCENARIO = "scenario_shown"
 
 
 def landing() -> None:
     """Show the digits that turn beside the errors of four ways to learn them, and where to go from here."""
-    st.html(f"<style>{_CSS}</style>")
+    st.html("""<style>
+    .st-key-landing_title h1 { padding: 0 }
+    .st-key-headline h2 { padding: 0.5rem 0 }
+    @media (max-width: 1200px) {
+      .st-key-closer > * > [data-testid=stHorizontalBlock] { flex-direction: column }
+      .st-key-closer [data-testid=stColumn] { flex: none; width: 100% }
+    }
+    </style>""")
     row = {"vertical_alignment": "center", "horizontal_alignment": "distribute", "key": "landing_title"}
     with st.container(horizontal=True, **row):
         st.markdown("# Is it a 6 or a 9?", width="content")

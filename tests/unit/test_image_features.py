@@ -97,7 +97,7 @@ def test_damaged_array_files(data, read, message):
 def test_npz_limits_and_objects():
     out = io.BytesIO()
     np.savez(out, a=np.zeros(1000), b=np.array([{}], dtype=object))
-    with pytest.raises(DataError, match="'b' holds Python objects"):
+    with pytest.raises(DataError, match="'b' contains Python objects"):
         read_npz(out.getvalue())
     out = io.BytesIO()
     np.savez_compressed(out, a=np.zeros(10_000_000))
