@@ -17,6 +17,7 @@ from imrc._checks import check_choice
 from imrc.baselines import method_class, method_title, parse_method
 from imrc.core.presets import own_features
 from imrc.evaluation.columns import StepResult
+from imrc.evaluation.latex import BOLD, latex_table
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import run_all
 from imrc.evaluation.scenarios import HEADLINES, planned
@@ -31,6 +32,7 @@ from imrc.evaluation.significance import (
 )
 from imrc.features import FeatureSpec
 from imrc.tasks import TaskSequence
+from imrc.wording import capital
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -201,6 +203,24 @@ def score_column(scores: pd.DataFrame, kind: ScoreKind) -> pd.Series[float]:
     }
     newest = scores["method"].isin(of_newest)
     return scores["average"].where(~newest, scores["newest"])
+
+
+def comparison_latex(scores: pd.DataFrame, kind: ScoreKind = "average") -> str:
+    r"""Return the errors of a table of scores, a column per dataset and n, as a table for LaTeX (`latex_table`).
+
+    >>> import imrc
+    >>> scores = score_table(imrc.evaluate(imrc.datasets.load("identical", tasks=3), n=5, repetitions=2))
+    >>> print(comparison_latex(scores).splitlines()[-4])
+    IMRC (recommended) & \textbf{.231} $\pm$ .025 \\
+    """
+    known = scores.assign(score=score_column(scores, kind)).dropna(subset="score")
+    columns = {
+        f"{dataset}, n = {n}": {title: part["score"].to_numpy() for title, part in rows.groupby("title", sort=False)}
+        for (dataset, n), rows in known.groupby(["dataset", "n"], sort=False)
+    }
+    measure = capital(", ".join(dict.fromkeys(known["measure"])))
+    told = f"{measure}, {SCORE_KINDS[kind]}; mean ± one standard error over {known['repetition'].max()} repetitions."
+    return latex_table(columns, f"{told} {BOLD}")
 
 
 def methods_with(scores: pd.DataFrame, kind: ScoreKind = "average") -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import pandas as pd
@@ -15,6 +16,7 @@ from imrc.evaluation import SCENARIOS, RunResult, RunSettings, largest_n
 from imrc.evaluation.comparison import (
     SCORE_KINDS,
     ScoreKind,
+    comparison_latex,
     comparison_table,
     curve_table,
     default_reference,
@@ -172,6 +174,9 @@ def experts(table: pd.DataFrame, scores: pd.DataFrame, kind: ScoreKind, choice: 
         about = shipped.index()["against"]
         st.caption(f"{about['what']}. {shipped.measured_when('against')} Made by `{about['command']}`.")
     charts.csv(scores, name=f"scores-{choice.dataset}", label="Scores of all repetitions as CSV")
+    told = "Mean ± one standard error; bold: lowest, and what is not clearly worse. For the package booktabs."
+    name, made = f"imrc-{choice.dataset}.tex", partial(comparison_latex, scores, kind)
+    controls.save("Table for LaTeX", made, name, "text/x-tex", "compare_latex", help=told)
 
 
 def _curves(table: pd.DataFrame, kind: ScoreKind, choice: Choice) -> None:
