@@ -263,7 +263,7 @@ class TaskSequence:
     def is_raw(self) -> bool:
         """Whether columns are raw, with words, dates or missing values.
 
-        A map learnt from the first task turns such columns into features, see `imrc.features.make`. This property
+        A map learnt from the first task turns such columns into features (see `imrc.features.make`). This property
         depends on the kinds and not on the values, so no value of a later task can change it.
         """
         read = {"category", "date"} & set(self.column_kinds)

@@ -32,9 +32,9 @@ class OwnMethod(str):
     estimator : object
         A classifier with scikit-learn's `fit` and `predict`; it is cloned for every task and never changed.
     refit : {"seen", "recent", "single", "numbered", "evolving"}
-        What it learns at every task: all samples so far, as one rule for all tasks; those of the last b + 1 tasks, or
-        the newest task's own, as one rule per task that stays as it was learnt; all samples with the number of their
-        task as a last column; or all by the weights of `imrc.Evolving`, as one rule per task.
+        What it learns from at each task: all samples so far, as one rule for all tasks; those of the last b + 1 tasks,
+        or the newest task's own, as one rule per task that stays as it was learnt; all samples, with the number of
+        their task as a last column; or all samples, weighted as in `imrc.Evolving`, as one rule per task.
 
     Examples
     --------

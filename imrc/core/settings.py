@@ -185,8 +185,8 @@ SETTINGS: dict[str, Setting] = {
             "solver",
             "Solver of the worst case",
             "**Subgradient**: the paper's accelerated scheme, stopped after K iterations. **Exact**: the optimum of "
-            "problem (3), to a certified gap; slower, and without the effect of early stopping. If the uncertainty set "
-            "is empty, |mu| is bounded by 1.",
+            "problem (3), to within a certified gap; slower, and without the effect of early stopping. If the "
+            "uncertainty set is empty, |mu| is bounded by 1.",
             words={"subgradient": "Subgradient (paper)", "exact": "Exact (linear program)"},
         ),
         Setting(
@@ -287,7 +287,7 @@ class IMRCSettings:
                 f"differences. Give a number, {SETTINGS['W'].possible}."
             )
         if self.change != "released" and self.tracking != "component":
-            raise InputError("change='printed' needs tracking='component': only there eq. (7) is used.")
+            raise InputError("change='printed' needs tracking='component': eq. (7) is used only there.")
         if self.loss == "log" and self.tracking != "rate":
             raise InputError("loss='log' needs tracking='rate': its sample weights are gains common to all components.")
         if self.loss == "log" and self.lambda0 == 0.0:

@@ -81,7 +81,7 @@ def read_npz(data: bytes, limit: int = MAX_BYTES) -> dict[str, NDArray[Any]]:
     except DataError:
         raise
     except (zipfile.BadZipFile, ValueError, OSError, EOFError, RuntimeError, NotImplementedError, zlib.error) as error:
-        raise DataError(f"This is not a readable NPZ file: it is damaged or something else ({error}).") from None
+        raise DataError(f"This is not a readable NPZ file: it is damaged or in another format ({error}).") from None
     if not result:
         raise DataError("The NPZ file holds no arrays.")
     return result
@@ -96,5 +96,5 @@ def read_mat(data: bytes) -> dict[str, Any]:
     try:
         content = loadmat(io.BytesIO(data), simplify_cells=True)
     except Exception as error:  # scipy lets errors of any kind through on damaged files
-        raise DataError(f"This is not a readable MATLAB file: it is damaged or something else ({error}).") from None
+        raise DataError(f"This is not a readable MATLAB file: it is damaged or in another format ({error}).") from None
     return {name: value for name, value in content.items() if not name.startswith("__")}

@@ -124,7 +124,7 @@ class Assessment:
         return self.change.ratio * factor, self.change.low * factor, self.change.high * factor
 
     def summary(self, n: float | None = None) -> dict[str, Any]:
-        """Return verdict and main numbers, n rho for `n` samples, as plain types that JSON can hold (else None)."""
+        """Return verdict and main numbers, with n rho for `n` samples, as JSON types; what JSON cannot hold is None."""
         verdict, order, tests = self.verdict, self.order, self.innovations
         out: dict[str, Any] = {
             "sequence": self.name,

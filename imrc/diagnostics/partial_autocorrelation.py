@@ -39,7 +39,7 @@ def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> Parti
     """Partial autocorrelation over tasks, averaged over components (the paper's last figure).
 
     Equals ``statsmodels.tsa.stattools.pacf(x, nlags, method="ywm")`` component by component; that function takes one
-    series at a time, several hundred times as long for the components of a mean vector.
+    series at a time, which is several hundred times slower for the components of a mean vector.
 
     Parameters
     ----------

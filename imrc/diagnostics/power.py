@@ -57,7 +57,7 @@ def power_sentences(table: pd.DataFrame, verdict: Verdict) -> list[str]:
     asked: ChangeKind = verdict.name if verdict.name in SIMULATED and said != TWO else "evolving"
     own, others = rows.loc[asked], rows.drop(index=said, errors="ignore")
     lines = [
-        f"If the tasks really were {SIMULATED[asked][2]}, the diagnosis would recognise it in "
+        f"If the tasks really were {SIMULATED[asked][2]}, the diagnosis would recognise this in "
         f"{_share(own['named'], own['runs'])} sequences."
     ]
     mistake = others.loc[others[said].idxmax()]

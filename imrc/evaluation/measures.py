@@ -70,8 +70,8 @@ MEASURES: dict[MeasureName, Measure] = {
         "mean over j > 1 of R[j - 1, j] - r[j]",
         _GEM,
         "r[j] is the accuracy of the class that is most frequent in the tasks before j; in the paper, of a network "
-        "before any training. Of forward learning, with or without backward learning, R[j - 1, j] is that of the rule "
-        "of the predicted task.",
+        "before any training. For forward learning, with or without backward learning, R[j - 1, j] is the accuracy of "
+        "the rule of the predicted task.",
     ),
     "forgetting": Measure(
         "Forgetting",

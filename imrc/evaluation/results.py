@@ -62,8 +62,8 @@ class RunResult(Columns):
     test_samples : ndarray of shape (tasks,)
         Test samples per task.
     error_tables, risk_tables, ess_tables : dict of str to LagTable
-        Per rule ("single", "forward", "forward_backward"); `errors`, `risks`, `ess` return them unfolded. Compared
-        methods have only errors, under their names.
+        Per rule ("single", "forward", "forward_backward"); `errors`, `risks`, `ess` return them unfolded. For
+        compared methods, only errors are stored, under the method names.
     majority : LagTable
         Errors of the majority class, as a reference.
     time_s : ndarray of shape (tasks,)
@@ -73,7 +73,7 @@ class RunResult(Columns):
         has the keys "majority", "imrc", "single" and the compared methods; the others have only "imrc" and
         "single". Some are missing in results saved by earlier versions.
     method_time_s, state_sizes, choices : dict of str to ndarray of shape (repetitions, tasks)
-        Per method, seconds and numbers kept, and what past data decided, see `Columns`.
+        For each method, the seconds, the count of numbers kept, and what past data decided (see `Columns`).
     miss_tables : dict of str to LagTable
         Per rule, test samples of the rare class that were misclassified. Empty if no class is rare.
     rare_counts : LagTable or None
@@ -141,7 +141,7 @@ class RunResult(Columns):
 
     @property
     def ess(self) -> Mapping[str, Floats]:
-        """Effective sample sizes[repetition, step, task] per rule."""
+        """Effective sample sizes per rule, indexed by repetition, step and task."""
         return _Dense(self.ess_tables)
 
     @property
@@ -472,7 +472,7 @@ class RunResult(Columns):
 
     @classmethod
     def from_bytes(cls, content: bytes) -> RunResult:
-        """Return the result whose bytes `to_bytes` gave; ValueError if they are damaged or something else."""
+        """Return the result whose bytes `to_bytes` gave; ValueError if they are damaged or not a result."""
         return cls._read(io.BytesIO(content), "This content")
 
     @classmethod

@@ -92,7 +92,7 @@ class Report:
     name : str
         Name of the tasks in sentences; empty: the name of the sequence.
     is_first_look : bool
-        Whether only the first repetitions are done: means and charts, no advice yet.
+        Whether only the first repetitions are done, so that there are means and charts but no advice yet.
     as_text : callable
         Escapes names from the data for sentences in Markdown.
 
@@ -176,7 +176,7 @@ class Report:
 
     @property
     def evidence(self) -> tuple[str, ...]:
-        """What the finding is based on, what errors show, and what the theorems promise, in Markdown."""
+        """What the finding is based on, what the errors show, and what the theorems promise, in Markdown."""
         if self.verdict is None:
             return ()
         returns = "" if self.sequence is None else self.sequence.info.get(f"if {self.verdict.name}", "")
@@ -207,7 +207,7 @@ class Report:
 
     @cached_property
     def worth(self) -> tuple[str, ...]:
-        """What the past is worth, in Markdown: what errors show first, then what the theorems promise."""
+        """What the past is worth, in Markdown: first what the errors show, then what the theorems promise."""
         run, diagnosis = self.run, self.diagnosis
         if self.is_first_look:
             return ()
@@ -364,8 +364,8 @@ class Report:
         Parameters
         ----------
         path : str or Path
-            Where to write; an existing file is replaced. With a name that ends in .pdf, .svg or .png, a picture is
-            written, which needs the package kaleido and Chrome.
+            Where to write; an existing file is replaced. If the name ends in .pdf, .svg or .png, a picture is
+            written; this requires the package kaleido and Chrome.
         chart : str
             Which chart to write as a picture, see `plot`.
         **options
@@ -443,7 +443,7 @@ class Report:
         return to_latex([self])
 
     def predictions(self, repetition: int = 0) -> pd.DataFrame:
-        """Return the predictions of every strategy for each test row, see `imrc.RunResult.predictions`.
+        """Return the predictions of every strategy for each test row (see `imrc.RunResult.predictions`).
 
         Parameters
         ----------

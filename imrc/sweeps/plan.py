@@ -109,7 +109,7 @@ def _settings(
     if n > limit:
         return None, f"Left out: n = {n} for {tasks}, whose smallest task gives {max(limit, 0)} training samples"
     if own and preset == "paper" and W == "all":
-        return None, "Left out: W = all with preset paper, which averages a number of changes"
+        return None, "Left out: W = all with preset paper, which averages a fixed number of changes"
     note = f"Lowered: b = {b} to {most} for {tasks}, because no more tasks can be revised" if b > most else ""
     settings = RunSettings(
         n=n,

@@ -74,8 +74,8 @@ def tasks_from(
     Raises
     ------
     InputError
-        If the data cannot be turned into tasks; the message says what to do. For the wrong kind of data, it is also a
-        TypeError.
+        If the data cannot be turned into tasks; the message says what to do. If the data are of the wrong type, this
+        error is also a TypeError.
 
     Examples
     --------

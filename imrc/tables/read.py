@@ -246,7 +246,7 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
     elif data:
         kind = "numbers only" if values.all() else "values like those below"
         raw.notes.append(
-            f"The first row holds {kind}, so it is read as data; header=True takes names of columns from it."
+            f"The first row holds {kind}, so it is read as data; header=True takes the column names from it."
         )
     elif unsure:
         seen = listed([repr(clean_name(cell)) for cell, value in zip(first, values, strict=True) if value], 3)

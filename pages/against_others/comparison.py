@@ -62,7 +62,7 @@ def size_chosen(scores: pd.DataFrame, n: int, place: Any) -> int:  # noqa: ANN40
     sizes = sorted(set(scores["n"]))
     controls.start_anew(n, compare_n=min(sizes, key=lambda size: abs(size - n)))
     first = sizes.index(min(sizes, key=lambda size: abs(size - n)))
-    told = "At first, the value closest to n in the sidebar. For any other n, use *Measure with these settings*."
+    told = "Initially the value closest to n in the sidebar. For any other n, use *Measure with these settings*."
     sizes_in_words = {size: str(size) for size in sizes}
     return int(controls.switch("Samples per task n", sizes_in_words, "compare_n", told, place=place, index=first))
 
@@ -167,7 +167,7 @@ def experts(table: pd.DataFrame, scores: pd.DataFrame, kind: ScoreKind, choice: 
     rows = ["| Method | Source | Where this implementation differs |", "|---|---|---|"]
     for method in dict.fromkeys(parse_method(name)[0] for name in table["method"] if not name.startswith("imrc")):
         cls = registry[method]
-        needs = "needs the task of a sample" if cls.needs_task_id else "one rule for every task"
+        needs = "needs to know which task a sample belongs to" if cls.needs_task_id else "one rule for every task"
         rows.append(f"| {cls.title} ({needs}) | {cls.paper or 'none'} | {' '.join(cls.deviations) or 'nowhere'} |")
     st.markdown("\n".join(rows))
     if not measured:

@@ -133,7 +133,7 @@ def _distance(_choice: Choice, result: Assessment, _row: _Row) -> None:
 
 
 def _alike(_choice: Choice, result: Assessment, _row: _Row) -> None:
-    alt = f"Heatmap of the squared distances of all pairs of {result.k} tasks minus noise."
+    alt = f"Heatmap of the squared distances between all pairs of {result.k} tasks, with the noise subtracted."
     charts.show(evolving.distance_heatmap, result, name="evolving-distances", alt=alt)
 
 

@@ -125,7 +125,7 @@ def show(report: Report, sequence: imrc.TaskSequence, *, decision: bool) -> None
         heatmaps(report)
         st.markdown(report.accounts)
     elif view == "tasks":
-        alt = "Error of each task alone, when it was learnt, and now."
+        alt = "Error of each task if learnt alone, right after it was learnt, and now."
         charts.show(run_ladder, report.run, name="ladder", alt=alt)
     elif view == "budget":
         budget()

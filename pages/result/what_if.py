@@ -127,5 +127,5 @@ def _drop(head: imrc.TaskSequence, settings: RunSettings) -> None:
     charts.show(without_chart, found, task - 1, head.labels, name="what-if-drop", alt=alt)
     st.caption(
         "Error of each task at the last step, with and without the task left out, on the same rows for training "
-        "and testing. The intervals are not corrected: for about one task in 20, the interval excludes 0 by chance."
+        "and testing. Without correction for multiple comparisons, about one interval in 20 excludes 0 by chance."
     )

@@ -82,7 +82,7 @@ def _model(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> Callab
         )
         strategy = found.advice.advised if chosen == "advice" else chosen
         if strategy not in STRATEGIES:
-            st.caption("There is no advised strategy to learn. To learn one anyway, choose it above.")
+            st.caption("No strategy is advised here. To learn one anyway, choose it above.")
             return None
         # Said here and not in tips of the buttons, which would lie over the button beside.
         st.caption(

@@ -222,7 +222,7 @@ def _algorithm(_row: _Row) -> None:
     with left:
         charts.show(flow_diagram, name="paper-flow", alt=f"Flow diagram. {flow_in_words()}")
         st.caption(
-            "Green: forward and backward; orange: forward; grey: alone and what is given. On the left *j* goes "
+            "Green: forward and backward; orange: forward; grey: learning alone, and inputs. On the left, *j* goes "
             "from *k* − 1 down to *k* − *b*."
         )
     with right:

@@ -41,8 +41,8 @@ def by_task(report: Report) -> None:
         ess.ess_parts_chart,
         table,
         name="ess-parts",
-        alt=f"Effective sample size of each of {report.run.n_tasks} tasks split into own samples, from preceding and "
-        f"from succeeding tasks. Mean {table['ess'].mean():.1f}, own samples {report.n}.",
+        alt=f"Effective sample size of each of {report.run.n_tasks} tasks, split into its own samples and those from "
+        f"preceding and succeeding tasks. Mean {table['ess'].mean():.1f}, own samples {report.n}.",
     )
 
 
