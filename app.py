@@ -1,4 +1,7 @@
-"""The explorer: page frame, sidebar and navigation. Start it with ``imrc app`` or ``streamlit run app.py``."""
+"""The explorer: page frame, sidebar and navigation. Start it with ``imrc app`` or ``streamlit run app.py``.
+
+A page is a line of `pages.shell.frame.PAGES` and a folder in `pages`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""All methods by name: lists in the app, choices on the command line, tables and checks are made from this."""
+"""All methods by name: lists in the app, choices on the command line, tables and checks are made from this.
+
+A method is a subclass of `imrc.baselines.base.Baseline` in a file of its own, and its name here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The presets, each complete in one table, its representation included, and what happens when a task arrives.
+"""The presets: each in one table, its representation included, its constants below; what happens when a task arrives.
 
 ``recommended`` is the default. `imrc.evaluate` draws the splits and `imrc.IMRC.partial_fit` takes the rows it is given;
 both map them by the preset's ``features`` and then call `Learner.step` once per task:
@@ -74,7 +74,8 @@ VALUES: Mapping[str, Mapping[str, Any]] = {
         "max_iter": 2000,
     },
 }
-"""Each preset; meanings are in `imrc.core.settings.SETTINGS`. What is not named has no effect in it."""
+"""Each preset; meanings are in `imrc.core.settings.SETTINGS`. What is not named has no effect, or is the same in
+both: b there, the numbers of a representation in `imrc.features` (frequencies, `BLENDED`, `PULLED_IN_BEYOND`)."""
 
 # The constants of tracking "rate", and of its log loss.
 

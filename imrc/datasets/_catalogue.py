@@ -1,4 +1,7 @@
-"""What there is to load: one entry per sequence, and facts about published ones from ``data/catalogue.toml``."""
+"""What there is to load: one entry per sequence, and facts about published ones from ``data/catalogue.toml``.
+
+A sequence that is made or built in is added in `entries`, a published one in that file.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Everything known about a sequence of tasks, in one object and one HTML file that opens offline.
 
-`Report` is where sentences and numbers are made; pages, commands and notebooks draw it.
+`Report` is where sentences and numbers are made; pages, commands and notebooks draw it. `decision` makes the first
+sentence and the advice, `worth` what the past is worth, `guarantees` the bounds, `comparisons` sentences on methods.
 """
 
 from __future__ import annotations

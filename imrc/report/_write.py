@@ -25,8 +25,8 @@ from imrc.plots.result import decision_chart, run_choices, run_curves, run_heatm
 from imrc.plots.tables import QUANTITIES
 from imrc.report import _page
 from imrc.report._report import Report, diagnose
+from imrc.report.comparisons import interval_words, plain_errors_note
 from imrc.report.decision import Decision
-from imrc.report.sentences import interval_words, plain_errors_note
 from imrc.tasks import TaskSequence
 from imrc.wording import RISKS, RULES, capital, decimal, number, p_text, versions, with_spread
 

@@ -28,7 +28,7 @@ from imrc.evaluation.comparison import (
 )
 from imrc.paper import shipped
 from imrc.plots import method_curves, method_differences, sample_and_task_curves
-from imrc.report.sentences import comparison_summary, significance_note
+from imrc.report.comparisons import comparison_summary, significance_note
 from pages.shell import charts, controls, running, state
 from pages.shell.choice import Choice
 

@@ -7,7 +7,7 @@ from imrc.baselines import method_title
 from imrc.evaluation.comparison import comparison_table, preset_in
 from imrc.paper.printed import with_printed
 from imrc.plots import method_errors
-from imrc.report.sentences import (
+from imrc.report.comparisons import (
     comparison_settings,
     comparison_summary,
     comparison_view,

@@ -21,7 +21,7 @@ from imrc.plots.tables import LAG_VIEW_ABOVE, Quantity, triangle_stride
 from imrc.plots.tasks import image_strip, moving_clouds, sample_images, task_clouds
 from imrc.plots.what_if import budget_chart, reliability_chart, reliability_table, weights_chart
 from imrc.report import Report
-from imrc.report.sentences import plain_errors_note
+from imrc.report.comparisons import plain_errors_note
 from imrc.wording import RISKS, RULES, capital
 from pages.result import what_if
 from pages.shell import charts, controls, state

@@ -14,7 +14,7 @@ from imrc.evaluation import RunResult
 from imrc.evaluation.comparison import run_difference
 from imrc.evaluation.significance import with_error
 from imrc.plots.fitting import PHONE_PX
-from imrc.report.sentences import interval_words
+from imrc.report.comparisons import interval_words
 from imrc.wording import RULES
 from pages.shell import running, state
 from pages.shell.choice import Choice, plain

@@ -9,7 +9,7 @@ import imrc
 from imrc.baselines import registry
 from imrc.evaluation.comparison import UNTUNED, comparison_table, score_table
 from imrc.paper import shipped
-from imrc.report.sentences import comparison_summary, comparison_view
+from imrc.report.comparisons import comparison_summary, comparison_view
 from imrc.wording import decimal
 from pages.shell import running, state
 from tests.app.conftest import texts

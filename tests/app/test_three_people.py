@@ -58,14 +58,12 @@ def test_an_analyst_goes_from_a_file_to_a_script_that_predicts_it(new_page, serv
     rows = pd.read_csv(scored.value.path())
     np.testing.assert_allclose(rows.iloc[:, -answers.shape[1] :], answers)
     code = (tmp_path / "imrc_model.py").read_text(encoding="utf-8")
-    call = re.search(r"imrc\.datasets\.read_table\('pumps\.csv'.*?\)(?=[.\n])", code, re.DOTALL)
-    sequence = eval(call[0].replace("'pumps.csv'", repr(str(file))), {"imrc": imrc})
+    call = re.search(r"^tasks = (.+)$", code, re.MULTILINE)
+    sequence = eval(call[1].replace("'pumps.csv'", repr(str(file))), {"imrc": imrc})
 
     # The numbers of the page are those of the copied code.
     query = dict(part.split("=") for part in page.url.partition("?")[2].split("&"))
-    result = imrc.evaluate(
-        sequence.head(int(query["k"])), n=int(query["n"]), b=1, repetitions=2, preset=query["preset"]
-    )
+    result = imrc.evaluate(sequence, n=int(query["n"]), b=1, repetitions=2, preset=query["preset"])
     for rule, title in (("single", "Error, alone"), ("forward_backward", "Error, forward and backward")):
         assert shown[title] == with_error(result.headline()[rule])
 
