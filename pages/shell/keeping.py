@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import pickle
+import pickle  # nosec B403
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
