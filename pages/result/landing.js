@@ -34,14 +34,14 @@ function masks(packed) {
   });
 }
 
-/** What the errors over all steps say at one setting. */
-function verdict(cell) {
+/** What the errors over all steps say at one setting; the run below has one deal and so other numbers. */
+function verdict(cell, deals) {
   const others = NAMES.filter((name) => name !== cell.best).sort((one, two) => cell[one].above_best[0] - cell[two].above_best[0]);
   const told = others.map((name, i) => {
     const [more, low, high] = cell[name].above_best;
-    return `${called(name)} makes ${inHundred(more)} more (${i ? "" : "95 % interval "}${inHundred(low)} to ${inHundred(high)}${low > 0 ? "" : ", which may be noise"})`;
+    return `${called(name)} ${i ? "" : "makes "}${inHundred(more)} more (${i ? "" : "95 % interval "}${inHundred(low)} to ${inHundred(high)}${low > 0 ? "" : ", which may be noise"})`;
   });
-  return `Over all steps, <b>${called(cell.best)}</b> makes the fewest errors, <b>${inHundred(cell[cell.best].overall[0])}</b> in 100: ${listed(told, "and")}.`;
+  return `Over all steps of ${deals} deals, <b>${called(cell.best)}</b> makes the fewest errors, <b>${inHundred(cell[cell.best].overall[0])}</b> in 100: ${listed(told, "and")}.`;
 }
 
 /** Strategies that are the best at a setting, or nearly: what they lose may be noise, or is surely below 1 in 100. */
@@ -168,7 +168,7 @@ function build(root, data) {
       input.style.setProperty("--share", `${(100 * state[key]) / input.max}%`);
       if (key !== "at") write(input.previousElementSibling, said[key]);
     }
-    write(find(".verdict"), `${verdict(cell)} ${reason(data.cells, turn, number)}`);
+    write(find(".verdict"), `${verdict(cell, data.repetitions)} ${reason(data.cells, turn, number)}`);
     write(find(".where"), `Best, or nearly, with ${number} labels (the dots): ${whoWins(data.cells, turns, number)}.`);
   }
   write(find(".how"), `Chosen for its full circle, where one rule for all must fail; at half a turn pooling is a strong rival: try both. The ${data.images} sixes and nines are real, ${data.images_a_task} a task, ${data.tested_a_task} of these for testing: ${tasks * data.tested_a_task} test pictures. ${data.repetitions} repetitions, each with its own deal of pictures and labels; one learner for all four (preset ${data.preset}, b = ${data.b}). The run below has one deal, and your settings.`);
