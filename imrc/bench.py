@@ -25,7 +25,8 @@ import imrc
 from imrc._checks import InputError
 from imrc._types import Floats, Ints
 from imrc.atlas import TEMPORAL, of_file
-from imrc.core.rules_log import FLOOR
+from imrc.baselines.own import seeds_of
+from imrc.core.rules_log import log_shares
 from imrc.features import Representation
 from imrc.wording import plain
 
@@ -136,8 +137,7 @@ def learner(name: str, seed: int) -> Any:  # noqa: ANN401 - anybody's learner
         known = ", ".join(references())
         raise InputError(f"{name!r} is neither module:Learner on Python's path nor one of {known}: {error}") from error
     made: Any = found() if inspect.isclass(found) else copy.deepcopy(found)
-    drawn = [one for one in getattr(made, "get_params", dict)() if one.rpartition("__")[2] == "random_state"]
-    if drawn:
+    if drawn := seeds_of(made):
         made.set_params(**dict.fromkeys(drawn, seed))
     if not hasattr(made, "predict") or not (hasattr(made, "partial_fit") or hasattr(made, "fit")):
         raise InputError(f"{name} has no predict, or neither partial_fit nor fit.")
@@ -155,8 +155,7 @@ def predicted(one: Any, sequence: Coded) -> Iterator[tuple[int, int, float]]:  #
             if hasattr(one, "predict_proba"):
                 given, shares = np.zeros((len(y), sequence.classes)), one.predict_proba(X, **asked)
                 given[:, getattr(one, "classes_", np.arange(sequence.classes))] = shares
-                given = (1.0 - FLOOR) * given[np.arange(len(y)), y] + FLOOR / sequence.classes
-                loss = float(-np.log(given).sum())
+                loss = float(-log_shares(given[np.arange(len(y)), y], sequence.classes).sum())
             yield len(y), int((said != y).sum()), loss
         takes = j == 0 and "classes" in inspect.signature(one.partial_fit).parameters
         one.partial_fit(X, y, **({"classes": np.arange(sequence.classes)} if takes else {}))

@@ -15,7 +15,7 @@ from imrc._types import Floats, Ints
 from imrc.core.estimator import learn_in_turn
 from imrc.core.prediction import softmax
 from imrc.core.presets import CANDIDATES
-from imrc.core.rules_log import FLOOR, NEGLIGIBLE_WEIGHT
+from imrc.core.rules_log import NEGLIGIBLE_WEIGHT, log_shares
 from imrc.core.tracking import RateWeights
 
 _WAYS = tuple(one for one in CANDIDATES if not one.moving)
@@ -121,8 +121,7 @@ class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             self._learner_scores = np.log([one.start for one in _WAYS])
         else:
             given = self._answers(rows)[:, np.arange(len(codes)), codes]
-            told = (1.0 - FLOOR) * given + FLOOR / len(self.classes_)
-            self._learner_scores = self._learner_scores + np.log(told).sum(axis=1)
+            self._learner_scores = self._learner_scores + log_shares(given, len(self.classes_)).sum(axis=1)
         self.n_tasks_ += 1
         self._learner_past = [*self._learner_past, (rows.copy(), codes)]
         self._learner_weights.add(len(codes), 1.0, 0)
@@ -167,5 +166,5 @@ class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the most probable label for rows of the next task, ties to the smallest."""
-        best = self.predict_proba(X).argmax(axis=1)
+        best = self.predict_proba(X).argmax(axis=1)  # first: it says if nothing was learnt, before there are classes
         return np.asarray(self.classes_[best])

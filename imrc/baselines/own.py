@@ -98,11 +98,7 @@ class OwnClassifier(Baseline):
         from sklearn.base import clone
 
         rule = clone(self.estimator, safe=False)
-        seeds = {
-            name: int(self.random.integers(2**31))
-            for name, value in sorted(rule.get_params().items() if hasattr(rule, "get_params") else ())
-            if name.rpartition("__")[2] == "random_state" and value is None
-        }
+        seeds = {name: int(self.random.integers(2**31)) for name, seed in seeds_of(rule).items() if seed is None}
         return rule.set_params(**seeds) if seeds else rule
 
     def _predict(self, X: Floats, task: int) -> Labels:
@@ -112,6 +108,12 @@ class OwnClassifier(Baseline):
     def state_size(self) -> int:
         """Return the numbers of the stored samples and of the arrays that the rules consist of."""
         return sum(X.size + y.size for X, y in self._parts) + array_bytes(self._rules) // 8
+
+
+def seeds_of(estimator: Any) -> dict[str, Any]:  # noqa: ANN401 - duck-typed
+    """Return the parameters that a classifier, or a part of it, draws by, in the order of their names."""
+    given = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    return {name: given[name] for name in sorted(given) if name.rpartition("__")[2] == "random_state"}
 
 
 def array_bytes(value: object) -> int:

@@ -15,9 +15,3 @@ class Weighted(OwnEvolving):
     )
     wins = "Tasks whose past is worth something."
     keeps = "All samples, and four classifiers per task."
-
-    def _start(self) -> None:
-        from sklearn.linear_model import LogisticRegression
-
-        super()._start()
-        self.estimator = LogisticRegression(max_iter=1000)

@@ -409,4 +409,9 @@ def half(y: NDArray[np.int64], turn: int) -> NDArray[np.bool_]:
 def total_log_loss(values: Floats, y: NDArray[np.int64]) -> Floats:
     """Return the sums of -log h(y|x) for scores (..., n, C), h with a floor."""
     given = np.ascontiguousarray(softmax(values)[..., np.arange(len(y)), y])  # for sums in the order of rows
-    return np.asarray(-np.log((1.0 - FLOOR) * given + FLOOR / values.shape[-1]).sum(axis=-1))
+    return np.asarray(-log_shares(given, values.shape[-1]).sum(axis=-1))
+
+
+def log_shares(given: Floats, n_classes: int) -> Floats:
+    """Return log h(y|x) of the probabilities of labels, h with a floor: a single confident mistake does not decide."""
+    return np.asarray(np.log((1.0 - FLOOR) * given + FLOOR / n_classes))
