@@ -6,7 +6,10 @@ A method is a subclass of `imrc.baselines.base.Baseline` in a file of its own, a
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
+
+import numpy as np
 
 from imrc._checks import check_choice
 from imrc.baselines.aue import AUE
@@ -85,3 +88,14 @@ def method_title(name: str) -> str:
     method, profile = parse_method(name)
     title = registry[method].title
     return title if profile == "default" else f"{title} ({profile})"
+
+
+@cache
+def warm_up_method(name: str) -> None:
+    """Compile kernels and load libraries, so that no task's time contains it."""
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.5]]), np.array([0, 1, 0])
+    method, profile = parse_method(name)
+    learner = registry[method](n_classes=2, n_features=2, random_state=0, profile=profile)
+    for step in range(2):
+        learner.partial_fit_task(step, X, y if step == 0 else 1 - y)
+    learner.predict(X)

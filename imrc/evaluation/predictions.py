@@ -11,9 +11,8 @@ from imrc._checks import InputError, check_int
 from imrc._types import Floats, Ints
 from imrc.core.prediction import probabilities, scores
 from imrc.core.tracking import TaskEstimate
-from imrc.evaluation._threads import single_thread
 from imrc.evaluation.results import RunResult
-from imrc.evaluation.run import Repetition
+from imrc.evaluation.run import Repetition, single_thread
 from imrc.evaluation.splits import repetition_seeds
 from imrc.solvers import cores
 from imrc.tasks import TaskSequence

@@ -1,12 +1,15 @@
-"""The run loop: draw, learn, test, task by task; all repetitions advance together."""
+"""The run loop: draw, learn, test, task by task; all repetitions and methods advance together."""
 
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import fields, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,71 +17,201 @@ from numpy.typing import NDArray
 
 from imrc._checks import check_int
 from imrc._types import Floats
+from imrc.baselines import Baseline, OwnMethod, parse_method, registry
+from imrc.baselines.registry import warm_up_method
+from imrc.baselines.simple import Pooled
 from imrc.core.learner import Learner, StepUpdate
 from imrc.core.prediction import probabilities, scores
 from imrc.core.presets import DEFAULT
+from imrc.core.rules_log import LogLossLearner
 from imrc.core.settings import SETTINGS, Window, documented
 from imrc.core.tracking import TaskEstimate
-from imrc.evaluation._threads import single_thread
 from imrc.evaluation.columns import TABLES, Columns, StepResult, over_repetitions
 from imrc.evaluation.measures import counted
-from imrc.evaluation.methods import KEPT_LIMIT, ComparedMethods, warm_up_methods
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.scenarios import REFERENCES, ScenarioName
 from imrc.evaluation.settings import Method, RunSettings
-from imrc.evaluation.splits import TaskDraw, draw_task, rare_class, repetition_seeds, task_seed
-from imrc.features import FeatureSpec, Identity, Representation, repetition_draw
+from imrc.evaluation.splits import MappedRows, TaskDraw, draw_task, method_seed, rare_class, repetition_seeds, task_seed
+from imrc.features import FeatureSpec
 from imrc.solvers import cores
-from imrc.solvers.api import with_intercept
 from imrc.tasks import TaskSequence, checked_tasks
 from imrc.wording import RULES
 
 _TICK_S = 0.2
 """Time between two ticks: a person who presses Stop should not have to wait, and a tick costs next to nothing."""
 
+RowsOf = Callable[[int, NDArray[np.int64]], Floats]
+"""Mapped rows of a task, with the intercept in the first column."""
 
-class MappedRows:
-    """Mapped rows of one repetition, with intercept column, by a map learnt from the `pool` of its first task.
+_KEPT_LIMIT = 25_000_000
+"""Numbers of mapped test rows that a run keeps for testing again (200 MB); beyond, rows are mapped again each time."""
 
-    Random frequencies are the repetition's own draw. Rows asked for together are always mapped by themselves, so a
-    number does not depend on what else was asked for; those of the newest task are kept.
+_TOGETHER = 2_000_000
+"""Numbers of mapped test rows that are there at once, at least those of one task."""
+
+
+@cache
+def _thread_pools() -> Any:  # noqa: ANN401 - a class of threadpoolctl
+    # Finding the libraries takes some 10 ms, so it is done once, after those that bring thread pools are loaded.
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _let_this_thread_decide() -> None:
+    """Let this thread change limits: threadpoolctl heeds one thread at a time and ignores all others silently."""
+    for library in _thread_pools().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
+
+
+class _SingleThread:
+    """Limits that hold while at least one run computes; runs may overlap in threads."""
+
+    def __init__(self) -> None:
+        self._running = 0
+        self._lock = threading.Lock()
+        self._limits: Any = None
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._lock:
+            self._running += 1
+            if self._running == 1:
+                _let_this_thread_decide()
+                self._limits = _thread_pools().limit(limits=1, user_api="blas")
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running -= 1
+                if self._running == 0:
+                    _let_this_thread_decide()
+                    self._limits.restore_original_limits()
+                    _let_this_thread_decide()  # and whoever comes next after it
+
+
+single_thread = _SingleThread()
+
+
+def _made(
+    name: str, settings: RunSettings, n_classes: int, n_features: int, repetition: np.random.SeedSequence
+) -> Baseline:
+    """Return the learner of ``"name"`` or ``"name:profile"``; its randomness depends on repetition and method only."""
+    if isinstance(name, OwnMethod):
+        return name.learner(n_classes, n_features, method_seed(repetition, name), settings.b)
+    method, profile = parse_method(name)
+    cls = registry[method]
+    return cls(
+        n_classes=n_classes,
+        n_features=n_features,
+        random_state=method_seed(repetition, method),
+        profile=profile,
+        **{key: getattr(settings, key) for key in cls.shared_settings},
+    )
+
+
+class _ComparedMethods:
+    """The compared methods of one repetition; `n_features` counts mapped features without intercept.
+
+    One rule for all tasks is learnt by `pooling`, where there is such a learner, which has each task before they have.
     """
 
     def __init__(
-        self, sequence: TaskSequence, features: FeatureSpec, pool: NDArray[np.int64], seed: np.random.SeedSequence
+        self,
+        settings: RunSettings,
+        n_classes: int,
+        n_features: int,
+        repetition: np.random.SeedSequence,
+        room: int,
+        rare: int | None = None,
+        pooling: LogLossLearner | None = None,
     ) -> None:
-        self._sequence = sequence
-        self._map = Representation.of(features, sequence).learn(sequence[0].X[pool], repetition_draw(seed))
-        self._newest = 0
-        self._kept: dict[bytes, Floats] = {}
+        self._rare = rare
+        self.learners = {name: _made(name, settings, n_classes, n_features, repetition) for name in settings.compared}
+        for learner in self.learners.values():
+            if isinstance(learner, Pooled) and pooling is not None:
+                learner.learn_beside(pooling)
+        # Tests of all tasks are needed again at every step by methods whose rules for old tasks change.
+        self._again = any(not learner.fixed_old_rules for learner in self.learners.values())
+        self._tests: list[NDArray[np.int64]] = []
+        # Mapped test rows of the first tasks, one below the other, as far as there is room. What is not filled takes no
+        # memory; a block that grew would leave the smaller ones before it in pieces between those of other repetitions.
+        self._kept, self._ends = np.empty((room // n_features if self._again else 0, n_features)), [0]
+        self._labels: list[NDArray[np.int64]] = []
 
-    @property
-    def n_outputs(self) -> int:
-        """Number of mapped features, without the intercept."""
-        return int(self._map.n_outputs)
+    def step(self, task: int, draw: TaskDraw, y: NDArray[np.int64], rows: RowsOf) -> dict[str, dict[str, Any]]:
+        """Let every method learn a task; return what each did, named as in `StepResult`."""
+        if not self.learners:
+            return {"before": {}}
+        self._tests.append(draw.test)
+        self._labels.append(y[draw.test])
+        newest = rows(task, draw.test)[:, 1:]
+        self._keep(task, newest)
+        train = np.ascontiguousarray(rows(task, draw.train)[:, 1:]), y[draw.train]
+        pool = None
+        before, spent = {}, {}
+        for name, learner in self.learners.items():
+            if learner.uses_pool and pool is None:
+                pool = np.ascontiguousarray(rows(task, draw.pool)[:, 1:]), y[draw.pool]
+            data = pool if learner.uses_pool and pool is not None else train
+            before[name] = float(np.mean(learner.predict(newest) != self._labels[task])) if task > 0 else float("nan")
+            started = time.thread_time()
+            learner.partial_fit_task(task, *data)
+            spent[name] = time.thread_time() - started
+        wrong = self._wrong(task, newest, rows)
+        found: dict[str, dict[str, Any]] = {
+            "before": before,
+            "method_time_s": spent,
+            "state_sizes": {name: learner.state_size() for name, learner in self.learners.items()},
+            # Only of tasks tested now: those whose rule cannot have changed are not tested again.
+            "errors": {name: {j: float(one.mean()) for j, one in parts.items()} for name, parts in wrong.items()},
+        }
+        if self._rare is not None:
+            found["misses"] = {
+                name: {j: float(one[self._labels[j] == self._rare].sum()) for j, one in parts.items()}
+                for name, parts in wrong.items()
+            }
+        return found
 
-    def rows(self, task: int, index: NDArray[np.int64]) -> Floats:
-        """Return the mapped rows `index` of a task, shape (rows, D + 1)."""
-        if isinstance(self._map, Identity):
-            return self._mapped(task, index)
-        if task < self._newest:
-            return self._mapped(task, index)
-        if task > self._newest:
-            self._newest, self._kept = task, {}
-        if index.tobytes() not in self._kept:
-            self._kept[index.tobytes()] = self._mapped(task, index)
-        return self._kept[index.tobytes()]
+    def _wrong(self, task: int, newest: Floats, rows: RowsOf) -> dict[str, dict[int, NDArray[np.bool_]]]:
+        """Return which answers of each method are wrong, on the tasks seen whose rule may have changed."""
+        wrong: dict[str, dict[int, NDArray[np.bool_]]] = {name: {} for name in self.learners}
+        for tasks, X in self._again_tested(task, rows):
+            ends = np.cumsum([len(self._labels[j]) for j in tasks])[:-1]
+            for name, learner in self.learners.items():
+                if learner.fixed_old_rules:
+                    continue
+                if learner.keeps_old_rules:
+                    parts = [learner.predict(part, task=j) for j, part in zip(tasks, np.split(X, ends), strict=True)]
+                else:
+                    parts = np.split(learner.predict(X), ends)
+                wrong[name] |= {j: part != self._labels[j] for j, part in zip(tasks, parts, strict=True)}
+        for name, learner in self.learners.items():
+            if learner.fixed_old_rules:
+                wrong[name][task] = learner.predict(newest, task=task) != self._labels[task]
+        return wrong
 
-    def _mapped(self, task: int, index: NDArray[np.int64]) -> Floats:
-        return with_intercept(self._map.transform(self._sequence[task].X[index]))
+    def _again_tested(self, task: int, rows: RowsOf) -> Iterator[tuple[list[int], Floats]]:
+        """Give the test rows of all tasks seen, a few tasks at a time: together they can outweigh all else of a run."""
+        tasks: list[int] = []
+        for j in range(task + 1) if self._again else ():
+            tasks.append(j)
+            if j == task or sum(len(self._tests[one]) for one in tasks) * self._kept.shape[1] >= _TOGETHER:
+                if j < len(self._ends) - 1:
+                    yield tasks, self._kept[self._ends[tasks[0]] : self._ends[j + 1]]
+                else:
+                    yield tasks, np.concatenate([rows(one, self._tests[one])[:, 1:] for one in tasks])
+                tasks = []
 
-    def again(self, task: int, index: NDArray[np.int64]) -> Callable[[], Floats]:
-        """Return what gives the same rows later without the work of mapping them again."""
-        if isinstance(self._map, Identity):
-            # Copies, in each repetition, would be the largest thing in a run with many backward steps.
-            return lambda: self._mapped(task, index)
-        mapped = self.rows(task, index)
-        return lambda: mapped
+    def _keep(self, task: int, tested: Floats) -> None:
+        """Keep the test rows of the newest task if there is room, and those of all before it were kept."""
+        end = self._ends[-1] + len(tested)
+        if task != len(self._ends) - 1 or end > len(self._kept):
+            return
+        self._kept[self._ends[-1] : end] = tested
+        self._ends.append(end)
 
 
 _Numbers = dict[str, Any]
@@ -117,7 +250,7 @@ class Repetition:
         self._rare = rare_class(sequence)
         pooling = None if self._learner is None else self._learner.pooling
         shape = sequence.n_classes, self._mapped.n_outputs
-        self._compared = ComparedMethods(settings, *shape, seed, room, self._rare, pooling)
+        self._compared = _ComparedMethods(settings, *shape, seed, room, self._rare, pooling)
         self._tests: dict[int, tuple[Callable[[], Floats], NDArray[np.int64]]] = {}
         self._counts = np.zeros(sequence.n_classes, dtype=np.int64)
         # Sums over the test samples of all tasks, and what each task that may be learnt again has in them.
@@ -289,13 +422,15 @@ def iter_run(
     drawn = list(range(len(sequence))) if places is None else [check_int("places", one, 0) for one in places]
     if len(drawn) != len(sequence):
         raise ValueError(f"places has {len(drawn)} entries for {len(sequence)} tasks.")
-    warm_up_methods(settings.compared)
+    for name in settings.compared:
+        if not isinstance(name, OwnMethod):
+            warm_up_method(name)
     available = cores() if threads is None else check_int("threads", threads, 1)
     workers = max(1, min(len(chosen), available))
     seeds = repetition_seeds(settings.seed, max(chosen) + 1)
     rare = rare_class(sequence)
     # Cores left over by the repetitions solve the problems of a step side by side.
-    room = KEPT_LIMIT // len(chosen)
+    room = _KEPT_LIMIT // len(chosen)
     with single_thread():
         repetitions = [Repetition(settings, sequence, seeds[r], available // workers, room, drawn) for r in chosen]
     with ThreadPoolExecutor(workers, thread_name_prefix="imrc") as pool:

@@ -1,13 +1,17 @@
-"""Test samples and training draws: the same for every method in a comparison."""
+"""Test samples and training draws, and their mapped rows: the same for every method in a comparison."""
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc._types import Floats
+from imrc.features import FeatureSpec, Identity, Representation, repetition_draw
+from imrc.solvers.api import with_intercept
 from imrc.tasks import TaskSequence
 
 TEST_SAMPLES = 100
@@ -90,3 +94,47 @@ def method_seed(repetition: np.random.SeedSequence, method: str) -> np.random.Se
 def task_seed(repetition: np.random.SeedSequence, task: int) -> np.random.SeedSequence:
     """Return the seed of one task's draw; it does not depend on how many tasks there are."""
     return np.random.SeedSequence(repetition.entropy, spawn_key=(*repetition.spawn_key, task))
+
+
+class MappedRows:
+    """Mapped rows of one repetition, with intercept column, by a map learnt from the `pool` of its first task.
+
+    Random frequencies are the repetition's own draw. Rows asked for together are always mapped by themselves, so a
+    number does not depend on what else was asked for; those of the newest task are kept.
+    """
+
+    def __init__(
+        self, sequence: TaskSequence, features: FeatureSpec, pool: NDArray[np.int64], seed: np.random.SeedSequence
+    ) -> None:
+        self._sequence = sequence
+        self._map = Representation.of(features, sequence).learn(sequence[0].X[pool], repetition_draw(seed))
+        self._newest = 0
+        self._kept: dict[bytes, Floats] = {}
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of mapped features, without the intercept."""
+        return int(self._map.n_outputs)
+
+    def rows(self, task: int, index: NDArray[np.int64]) -> Floats:
+        """Return the mapped rows `index` of a task, shape (rows, D + 1)."""
+        if isinstance(self._map, Identity):
+            return self._mapped(task, index)
+        if task < self._newest:
+            return self._mapped(task, index)
+        if task > self._newest:
+            self._newest, self._kept = task, {}
+        if index.tobytes() not in self._kept:
+            self._kept[index.tobytes()] = self._mapped(task, index)
+        return self._kept[index.tobytes()]
+
+    def _mapped(self, task: int, index: NDArray[np.int64]) -> Floats:
+        return with_intercept(self._map.transform(self._sequence[task].X[index]))
+
+    def again(self, task: int, index: NDArray[np.int64]) -> Callable[[], Floats]:
+        """Return what gives the same rows later without the work of mapping them again."""
+        if isinstance(self._map, Identity):
+            # Copies, in each repetition, would be the largest thing in a run with many backward steps.
+            return lambda: self._mapped(task, index)
+        mapped = self.rows(task, index)
+        return lambda: mapped

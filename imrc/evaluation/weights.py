@@ -18,10 +18,9 @@ from imrc.core.moments import sample_moments
 from imrc.core.recursions import revise, track_forward
 from imrc.core.rules_log import LogLossLearner
 from imrc.core.settings import IMRCSettings
-from imrc.evaluation._threads import single_thread
-from imrc.evaluation.run import MappedRows
+from imrc.evaluation.run import single_thread
 from imrc.evaluation.settings import RunSettings
-from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
+from imrc.evaluation.splits import MappedRows, draw_task, repetition_seeds, task_seed
 from imrc.tasks import TaskSequence
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from imrc.baselines.simple import pooled_learner
 from imrc.core.learner import Learner
 from imrc.core.prediction import probabilities, scores
 from imrc.core.rules_log import LogLossLearner
-from imrc.evaluation._threads import single_thread
+from imrc.evaluation.run import single_thread
 from imrc.evaluation.scenarios import STRATEGIES, STRATEGY_TITLES
 from imrc.evaluation.settings import RunSettings
 from imrc.features import FeatureMap, Representation, repetition_draw

@@ -20,8 +20,7 @@ from imrc import datasets
 from imrc.baselines import parse_method, registry
 from imrc.core.learner import Learner
 from imrc.evaluation import RunResult, RunSettings, effective_samples
-from imrc.evaluation._threads import single_thread
-from imrc.evaluation.run import run_all
+from imrc.evaluation.run import run_all, single_thread
 from imrc.evaluation.scenarios import HeadlineKind
 from imrc.features import VERSION as FEATURES
 from imrc.features import WITH_FREQUENCIES, FeatureSpec

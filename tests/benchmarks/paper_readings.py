@@ -20,7 +20,8 @@ from imrc import datasets
 from imrc._types import Floats
 from imrc.evaluation import Headline, RunSettings
 from imrc.evaluation.results import RunResult
-from imrc.evaluation.run import MappedRows, iter_run
+from imrc.evaluation.run import iter_run
+from imrc.evaluation.splits import MappedRows
 from imrc.paper.measure import SIZES, versions
 from imrc.paper.readings import TASK_ANGLE, VARIANTS
 from imrc.paper.shipped import results_folder

@@ -272,7 +272,7 @@ def test_errors_do_not_depend_on_how_many_test_rows_are_there_at_once(together, 
     # One rule for all tasks, one for each task, old rules that never change.
     names = ("gem", "condor", "logistic_seen", "logistic_single", "majority")
     whole = imrc.evaluate(sequence, n=6, repetitions=2, methods=names)
-    monkeypatch.setattr("imrc.evaluation.methods._TOGETHER", together)
+    monkeypatch.setattr("imrc.evaluation.run._TOGETHER", together)
     parts = imrc.evaluate(sequence, n=6, repetitions=2, methods=names)
     for name in names:
         np.testing.assert_array_equal(parts.error_tables[name].values, whole.error_tables[name].values)

@@ -19,8 +19,8 @@ from imrc.evaluation import (
     run_references,
 )
 from imrc.evaluation.columns import arrays_of
-from imrc.evaluation.run import MappedRows, run_all, split_references, with_references
-from imrc.evaluation.splits import held_out, repetition_seeds, task_seed
+from imrc.evaluation.run import run_all, split_references, with_references
+from imrc.evaluation.splits import MappedRows, held_out, repetition_seeds, task_seed
 from imrc.features import FeatureSpec
 
 

@@ -17,7 +17,7 @@ from imrc._checks import DataError, InputError
 from imrc.baselines import registry
 from imrc.cli import main
 from imrc.evaluation import RunSettings
-from imrc.evaluation._threads import single_thread
+from imrc.evaluation.run import single_thread
 from imrc.features import Representation
 from imrc.model import STRATEGIES, ReadingWarning, fit_model
 from imrc.model._file import LAYOUT, pack

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from threadpoolctl import threadpool_info
 
-from imrc.evaluation._threads import single_thread
+from imrc.evaluation.run import single_thread
 
 ROOT = Path(__file__).resolve().parents[2]
 
