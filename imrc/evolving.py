@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from imrc._types import Floats, Ints
 from imrc.core.estimator import learn_in_turn
-from imrc.core.prediction import softmax
 from imrc.core.presets import CANDIDATES
 from imrc.core.rules_log import NEGLIGIBLE_WEIGHT, log_shares
 from imrc.core.tracking import RateWeights
+from imrc.solvers.api import softmax
 
 _WAYS = tuple(one for one in CANDIDATES if not one.moving)
 

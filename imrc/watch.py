@@ -26,8 +26,7 @@ from numpy.typing import ArrayLike
 
 from imrc._checks import DataError, InputError, InputTypeError, check_int, check_real
 from imrc._types import Floats, Ints
-from imrc.core.moments import sample_moments
-from imrc.core.recursions import forward_step
+from imrc.core.recursions import forward_step, sample_moments
 from imrc.evaluation import RunResult
 from imrc.features import FeatureSpec, make
 from imrc.solvers.api import with_intercept

@@ -16,7 +16,7 @@ from imrc._types import Floats
 from imrc.baselines import method_title
 from imrc.datasets import DataError
 from imrc.evaluation import evaluate, largest_n
-from imrc.evaluation.scenarios import STRATEGY_TITLES
+from imrc.evaluation.settings import STRATEGY_TITLES
 from imrc.evaluation.significance import mean_interval
 from imrc.features import Representation
 from imrc.report import Report, check

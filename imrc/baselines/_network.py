@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from imrc._types import Floats
 from imrc.baselines.base import Baseline, Labels
-from imrc.core.prediction import softmax
+from imrc.solvers.api import softmax
 
 HIDDEN = 100  #: Units in each of the two hidden layers.
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from imrc._types import Floats
 from imrc.baselines.base import Labels, expit
-from imrc.core.prediction import softmax
+from imrc.solvers.api import softmax
 
 Init = Literal["uniform", "zeros"]
 

@@ -11,7 +11,7 @@ from imrc import datasets
 from imrc._checks import InputError, check_choice
 from imrc.commands.arguments import add_choice
 from imrc.commands.output import ProgressLine, print_as, print_table
-from imrc.datasets import _files
+from imrc.datasets import _catalogue
 
 FAILURE = 1
 _ACTIONS = {
@@ -72,7 +72,7 @@ def _check(name: str | None) -> list[dict[str, Any]]:
     rows = []
     with ProgressLine() as line:
         for other in datasets.catalogue() if name is None else [name]:
-            files, missing = _files.look(datasets.facts(other))
+            files, missing = _catalogue.look(datasets.facts(other))
             for file, path in files:
                 line.show(f"{other}: {file.name}")
                 rows.append({"name": other, "file": file.name, **_state(file, path), "path": str(path)})
@@ -85,7 +85,7 @@ def _state(file: datasets.RemoteFile, path: Path) -> dict[str, str]:
     if file.algorithm is None:
         return {"state": "not checked", "message": "No checksum is published."}
     try:
-        _files.verify(file, path)
+        _catalogue.verify(file, path)
     except datasets.ChecksumError as error:
         return {"state": "damaged", "message": str(error)}
     except OSError as error:

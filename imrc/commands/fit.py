@@ -7,8 +7,7 @@ import argparse
 from imrc.commands.arguments import add_choice, sequence_of
 from imrc.commands.output import ProgressLine, print_as
 from imrc.commands.run import add_settings, given_settings, settings_of
-from imrc.evaluation.scenarios import STRATEGY_TITLES
-from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.settings import STRATEGY_TITLES, RunSettings
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

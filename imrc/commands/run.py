@@ -10,12 +10,10 @@ from imrc.commands.arguments import add_choice, add_sequence, add_setting, seque
 from imrc.commands.output import ProgressLine, print_as, print_table, say
 from imrc.core.presets import own_features
 from imrc.core.settings import OVERRIDES, SETTINGS
-from imrc.evaluation.effective import effective_samples, samples_text
-from imrc.evaluation.measures import definitions
+from imrc.evaluation.measures import definitions, effective_samples, samples_text
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import run_all, split_references, with_references
-from imrc.evaluation.scenarios import HEADLINES, REFERENCES, SCENARIOS
-from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.settings import HEADLINES, REFERENCES, SCENARIOS, RunSettings
 from imrc.evaluation.significance import Headline
 from imrc.features import FeatureSpec
 from imrc.wording import RULES, decimal, unmarked, with_spread

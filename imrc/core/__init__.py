@@ -43,8 +43,7 @@ from __future__ import annotations
 from imrc.core import theory
 from imrc.core.change import backward_change, forward_change, printed_change
 from imrc.core.learner import Learner
-from imrc.core.moments import sample_moments
-from imrc.core.recursions import borrowed_samples, forward_step, predict, revise, smooth
+from imrc.core.recursions import borrowed_samples, forward_step, predict, revise, sample_moments, smooth
 
 __all__ = [
     "Learner",

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._types import Floats
-from imrc.core.prediction import softmax
 from imrc.core.presets import NEGLIGIBLE_VARIANCE
 from imrc.core.recursions import effective_samples
+from imrc.solvers.api import softmax
 
 
 def squared_differences(tau: Floats) -> Floats:

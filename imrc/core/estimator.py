@@ -16,12 +16,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from imrc._checks import check_choice, check_int, check_names, check_real
 from imrc._types import Floats
 from imrc.core.learner import Learner, unknown_task
-from imrc.core.prediction import probabilities, scores
 from imrc.core.presets import DEFAULT, Preset, own_features
 from imrc.core.settings import OVERRIDES, SETTINGS, IMRCSettings, Window, documented, resolve_settings
 from imrc.core.tracking import TaskEstimate
 from imrc.features import FeatureSpec, Representation, repetition_draw
-from imrc.solvers.api import with_intercept
+from imrc.solvers.api import probabilities, scores, with_intercept
 from imrc.wording import RULES
 
 Rule = Literal["single", "forward", "forward_backward"]

@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 
 from imrc._types import Floats, Ints
 from imrc.core.change import Account, RateOfChange
-from imrc.core.moments import sample_moments, smoothed_variance
-from imrc.core.prediction import softmax
 from imrc.core.presets import (
     ALONE,
     CANDIDATES,
@@ -40,9 +38,10 @@ from imrc.core.presets import (
     USUAL_LENGTH,
     Candidate,
 )
-from imrc.core.recursions import borrowed
+from imrc.core.recursions import borrowed, sample_moments, smoothed_variance
 from imrc.core.settings import IMRCSettings
 from imrc.core.tracking import RateWeights, TaskEstimate, surplus
+from imrc.solvers.api import softmax
 
 POOLED_PLACES = ("pooled, nearly", "pooled")
 """Of solutions: as near as a candidate's, where the next step begins, and from there as near as that of a rule."""

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from imrc._types import Floats
 from imrc.core.change import backward_change, forward_change, printed_change
-from imrc.core.moments import sample_moments
-from imrc.core.recursions import borrowed_samples, forward_step, predict, revise
+from imrc.core.recursions import borrowed_samples, forward_step, predict, revise, sample_moments
 
 
 @dataclass(frozen=True, eq=False)

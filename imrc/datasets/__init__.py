@@ -9,9 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 from imrc._checks import check_choice, check_int, check_names
-from imrc.datasets._catalogue import Entry, Group, RemoteFile, catalogue, entries, facts
+from imrc.datasets._catalogue import (
+    Entry,
+    Group,
+    RemoteFile,
+    Status,
+    catalogue,
+    entries,
+    facts,
+    size_in_words,
+    status_of,
+)
 from imrc.datasets._fetch import download
-from imrc.datasets._files import Status, size_in_words, status_of
 from imrc.datasets.digits import rotated_digits
 from imrc.datasets.errors import ChecksumError, DataError, DownloadError, NotAvailableError
 from imrc.datasets.synthetic import gaussian_tasks

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._types import Floats
-from imrc.datasets import _files
+from imrc.datasets import _catalogue
 from imrc.datasets._arrays import read_mat, read_npz
 from imrc.datasets._catalogue import CatalogueEntry
 from imrc.datasets.errors import DataError
@@ -54,7 +54,7 @@ def _csv_features(data: bytes, features: int) -> Floats:
     return values[first:]
 
 
-def _from_csv(entry: CatalogueEntry, files: _files.Files) -> dict[str, NDArray[Any]]:
+def _from_csv(entry: CatalogueEntry, files: _catalogue.Files) -> dict[str, NDArray[Any]]:
     parts = []
     for file, path in files:
         data = path.read_bytes()
@@ -147,7 +147,7 @@ def sequence_from_features(entry: CatalogueEntry) -> TaskSequence:
 
     Missing values stay NaN: feature maps fill them from the first task, the publishers' scripts from the whole file.
     """
-    files = _files.require(entry)
+    files = _catalogue.require(entry)
     path = files[0][1]
     if path.suffix == ".npz":
         arrays = _from_npz(entry, path)
@@ -194,10 +194,10 @@ def _year_labels(entry: CatalogueEntry, rows: int) -> list[str]:
     from imrc.tables.read import parse_delimited  # loads pyarrow
 
     for file in entry.optional():
-        path = _files.find(file)
+        path = _catalogue.find(file)
         if path is None:
             continue
-        _files.verify(file, path)
+        _catalogue.verify(file, path)
         columns, _ = parse_delimited(path.read_bytes(), ",")
         years = [str(cell)[:4] for cell in columns[0].to_pylist()[1:]]
         if len(years) == rows:

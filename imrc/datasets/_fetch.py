@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from imrc._folders import cache_folder, replacing
-from imrc.datasets import _files
+from imrc.datasets import _catalogue
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, facts
 from imrc.datasets.errors import ChecksumError, DownloadError
 
@@ -66,7 +66,7 @@ def _fetch_once(url: str, file: RemoteFile, target: Path, downloader: Downloader
     with replacing(target) as part:
         downloader(url, str(part), None)
         try:
-            _files.verify(file, part)
+            _catalogue.verify(file, part)
         except ChecksumError:
             size = part.stat().st_size
             raise DownloadError(
@@ -120,8 +120,8 @@ def download(
     entry = facts(name)
     target = Path(folder).expanduser() if folder is not None else cache_folder()
     if not entry.downloadable:
-        missing = _files.look(entry)[1] or entry.sets()[0]
-        raise DownloadError(f"{entry.title} cannot be downloaded.", _files.by_hand(entry, missing))
+        missing = _catalogue.look(entry)[1] or entry.sets()[0]
+        raise DownloadError(f"{entry.title} cannot be downloaded.", _catalogue.by_hand(entry, missing))
     problems = []
     for files in entry.fetchable():
         failed = _fetch_set(files, target, downloader or _downloader, progress)
@@ -131,7 +131,7 @@ def download(
         problems += failed
     raise DownloadError(
         f"{entry.title} could not be downloaded: {'; '.join(problems)}. Is this computer online?",
-        f"By hand: {_files.by_hand(entry, entry.fetchable()[0])}",
+        f"By hand: {_catalogue.by_hand(entry, entry.fetchable()[0])}",
     )
 
 
@@ -142,7 +142,7 @@ def _fetch_set(
         path = target / file.path
         try:
             if path.is_file():
-                _files.verify(file, path)
+                _catalogue.verify(file, path)
                 continue
         except ChecksumError:
             pass  # a wrong file in the cache is replaced
@@ -159,5 +159,5 @@ def _fetch_set(
 
 def _fetch_optional(entry: CatalogueEntry, target: Path, make: MakeDownloader) -> None:
     for file in entry.optional():
-        if file.urls and _files.find(file) is None:
+        if file.urls and _catalogue.find(file) is None:
             _fetch_file(file, target, make, None)

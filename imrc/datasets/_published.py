@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from imrc._checks import check_choice, check_int
 from imrc._types import Floats, Ints
-from imrc.datasets import _files
+from imrc.datasets import _catalogue
 from imrc.datasets._arrays import read_idx, read_npz
 from imrc.datasets._catalogue import CatalogueEntry
 from imrc.datasets._features import sequence_from_features
@@ -53,7 +53,7 @@ def numbers(columns: Sequence[pa.Array], names: Sequence[str], first_row: int = 
 
 def _only(entry: CatalogueEntry) -> bytes:
     """Return the one data file of an entry, verified, unpacked from its zip or gzip wrapper, at most 512 MB."""
-    ((file, path),) = _files.require(entry)
+    ((file, path),) = _catalogue.require(entry)
     data = path.read_bytes()
     kind = packed.kind_of(data)
     if kind == "gzip":
@@ -207,7 +207,7 @@ def covertype(entry: CatalogueEntry, *, tasks: int | None = None, labels: Labels
     """
     check_choice("labels", labels, get_args(Labels))
     rows = entry.samples if tasks is None else check_int("tasks", tasks, 1, entry.tasks) * entry.task_rows
-    ((_, path),) = _files.require(entry)
+    ((_, path),) = _catalogue.require(entry)
     values = _integers(path, rows, entry.features + 1)
     types = values[:, -1].astype(np.int64)
     names: tuple[str, ...]
@@ -281,7 +281,7 @@ def rotated_mnist(
     tasks = check_int("tasks", tasks, 2, entry.max_tasks)
     check_choice("labels", labels, ("5 or more", "more than 5"))
     check_choice("angles", angles, ("image", "task"))
-    paths = tuple(path for _, path in _files.require(entry))
+    paths = tuple(path for _, path in _catalogue.require(entry))
     images, digits = _images(paths, tuple(path.stat().st_mtime_ns for path in paths))
     rows, names = len(digits), entry.class_names if labels == "5 or more" else ("0-5", "6-9")
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import InputError, check_matrix
 from imrc._types import Floats, Ints
-from imrc.core.moments import sample_moments
+from imrc.core.recursions import sample_moments
 from imrc.solvers.api import with_intercept
 from imrc.tasks import TaskSequence
 

@@ -18,10 +18,9 @@ from imrc.baselines import method_class, method_title, parse_method
 from imrc.core.presets import own_features
 from imrc.evaluation.columns import StepResult
 from imrc.evaluation.latex import BOLD, latex_table
-from imrc.evaluation.results import RunResult
+from imrc.evaluation.results import RunResult, same_draws
 from imrc.evaluation.run import run_all
-from imrc.evaluation.scenarios import HEADLINES, planned
-from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.settings import HEADLINES, RunSettings, planned
 from imrc.evaluation.significance import (
     Difference,
     Interval,
@@ -62,14 +61,6 @@ UNTUNED = (
 Progress = Callable[[str, int, int], None]
 LONG_S = 60.0
 """A method is announced if all its tasks would take longer than this at the pace of the first."""
-
-
-def same_draws(first: RunResult, second: RunResult) -> bool:
-    """Return whether repetition r of both runs is tested on the same samples of the same tasks; n and b may differ."""
-    theirs, mine = (
-        (run.fingerprint, run.n_tasks, run.settings.seed, run.settings.repetitions) for run in (first, second)
-    )
-    return theirs == mine
 
 
 def run_difference(first: RunResult, second: RunResult, rule: str = "forward_backward") -> Interval | None:
@@ -363,13 +354,3 @@ def sample_size_table(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> p
     table["half"] = half_width(table["stderr"], table["half"])
     table.insert(1, "title", table["method"].map(scores.groupby("method")["title"].first()))
     return table
-
-
-def sample_sizes(largest: int, current: int) -> list[int]:
-    """Return four to six sample sizes for a curve: a doubling ladder up to what the dataset gives, with the present n.
-
-    >>> sample_sizes(45, 10), sample_sizes(200, 50), sample_sizes(3, 2)
-    ([5, 10, 20, 40], [5, 10, 20, 50, 100, 200], [2])
-    """
-    ladder = [size for size in (5, 10, 20, 40 if largest < 100 else 50, 100, 200) if size <= largest]
-    return sorted({*ladder, current})

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from imrc._types import Floats
-from imrc.evaluation.scenarios import HEADLINES
+from imrc.evaluation.settings import HEADLINES
 from imrc.evaluation.significance import Headline, paired_differences
 from imrc.wording import capital, decimal
 

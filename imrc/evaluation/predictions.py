@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from imrc._checks import InputError, check_int
 from imrc._types import Floats, Ints
-from imrc.core.prediction import probabilities, scores
 from imrc.core.tracking import TaskEstimate
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import Repetition, single_thread
 from imrc.evaluation.splits import repetition_seeds
 from imrc.solvers import cores
+from imrc.solvers.api import probabilities, scores
 from imrc.tasks import TaskSequence
 
 if TYPE_CHECKING:

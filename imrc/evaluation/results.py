@@ -19,8 +19,7 @@ from imrc.baselines import method_class, method_title
 from imrc.core.presets import STORED_TASKS
 from imrc.evaluation.columns import TABLES, TOTALS, Columns, LagTable, StepResult, arrays_of, columns_of, over_steps
 from imrc.evaluation.measures import MeasureName, balanced_error, calibration_error, log_loss, measures_of_errors
-from imrc.evaluation.scenarios import HEADLINES, SCENARIOS, HeadlineKind, Scenario, ScenarioName, planned
-from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.settings import HEADLINES, SCENARIOS, HeadlineKind, RunSettings, Scenario, ScenarioName, planned
 from imrc.evaluation.significance import Difference, Headline, paired_differences, with_error
 from imrc.evaluation.splits import held_out, rare_class
 from imrc.tasks import TaskSequence
@@ -524,3 +523,11 @@ def join_repetitions(results: Sequence[RunResult], settings: RunSettings) -> Run
     joined["time_s", ""] = np.sum([part.time_s for part in results], axis=0)
     joined["test_samples", ""] = first.test_samples
     return replace(first, settings=settings, **columns_of(joined))
+
+
+def same_draws(first: RunResult, second: RunResult) -> bool:
+    """Return whether repetition r of both runs is tested on the same samples of the same tasks; n and b may differ."""
+    theirs, mine = (
+        (run.fingerprint, run.n_tasks, run.settings.seed, run.settings.repetitions) for run in (first, second)
+    )
+    return theirs == mine

@@ -21,7 +21,6 @@ from imrc.baselines import Baseline, OwnMethod, parse_method, registry
 from imrc.baselines.registry import warm_up_method
 from imrc.baselines.simple import Pooled
 from imrc.core.learner import Learner, StepUpdate
-from imrc.core.prediction import probabilities, scores
 from imrc.core.presets import DEFAULT
 from imrc.core.rules_log import LogLossLearner
 from imrc.core.settings import SETTINGS, Window, documented
@@ -29,11 +28,11 @@ from imrc.core.tracking import TaskEstimate
 from imrc.evaluation.columns import TABLES, Columns, StepResult, over_repetitions
 from imrc.evaluation.measures import counted
 from imrc.evaluation.results import RunResult
-from imrc.evaluation.scenarios import REFERENCES, ScenarioName
-from imrc.evaluation.settings import Method, RunSettings
+from imrc.evaluation.settings import REFERENCES, Method, RunSettings, ScenarioName
 from imrc.evaluation.splits import MappedRows, TaskDraw, draw_task, method_seed, rare_class, repetition_seeds, task_seed
 from imrc.features import FeatureSpec
 from imrc.solvers import cores
+from imrc.solvers.api import probabilities, scores
 from imrc.tasks import TaskSequence, checked_tasks
 from imrc.wording import RULES
 
@@ -503,7 +502,7 @@ def evaluate(
     scenario : {"continual", "multi_task", "adaptation", "next_task"}
         Which tasks are learnt from, and which errors are averaged: those on all tasks so far; on all tasks at once (b
         has no effect); on the newest task only; on the next task, before it has any labels. See
-        `imrc.evaluation.scenarios`. All except "multi_task" come from the same run, see `RunResult.seen_as`.
+        `imrc.evaluation.settings`. All except "multi_task" come from the same run, see `RunResult.seen_as`.
     **overrides
         Values that replace the preset's, explained at `imrc.IMRCSettings`: `lambda0`, `instances`, `solver`,
         `max_iter`, `tracking`, `confidence`, `loss`, `rate`, `change`. None: the preset's.

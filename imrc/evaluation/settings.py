@@ -1,21 +1,112 @@
-"""Settings of a run; `imrc.core.settings` says what its numbers mean and which are possible."""
+"""Scenarios, settings of a run, how large it may be, and the code that repeats it.
+
+Four scenarios say which tasks are learnt from, and which cells of the table of errors are averaged; the recursions are
+the same in all of them. Three look at one and the same run in different ways; only learning all tasks at once is a run
+of its own, because there every task is within reach of every other. `imrc.core.settings` says what the numbers of the
+settings mean and which are possible.
+"""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 from imrc._checks import InputError, check_choice, check_int, check_names
-from imrc.baselines import OwnMethod, parse_method
+from imrc.baselines import OwnMethod, method_title, parse_method
 from imrc.baselines.own import PREFIX
 from imrc.core.presets import DEFAULT, VALUES, own_features
 from imrc.core.rules_log import STORED_ROWS
 from imrc.core.settings import OVERRIDES, SETTINGS, IMRCSettings, Window, documented, resolve_settings
-from imrc.evaluation.scenarios import SCENARIO_NAMES, ScenarioName
 from imrc.evaluation.splits import held_out, largest_n
 from imrc.features import FeatureSpec, make
 from imrc.tasks import TaskSequence
+from imrc.wording import RULES
+
+ScenarioName = Literal["continual", "multi_task", "adaptation", "next_task"]
+SCENARIO_NAMES: tuple[ScenarioName, ...] = get_args(ScenarioName)
+HeadlineKind = Literal["average", "newest", "lag", "released", "end", "before"]
+HEADLINES: dict[HeadlineKind, str] = {
+    "average": "mean over steps of the mean over the tasks seen",
+    "newest": "mean over tasks of the error at the task's own step",
+    "lag": "mean over tasks of the error after b more tasks (the last tasks: at the end)",
+    "released": "mean over tasks of the error after b - 1 more tasks, as the authors' script prints",
+    "end": "mean over tasks of the error after the last step",
+    "before": "mean over tasks, from the second on, of the error on a task before it is learnt (test, then train)",
+}
+BORROWING = ("forward", "forward_backward")
+"""Rules of IMRC that take from other tasks."""
+REFERENCES = ("majority", "pooled")
+"""Strategies that are none of IMRC's rules: methods of `imrc.baselines.registry`."""
+STRATEGY_TITLES = {name: RULES.get(name) or method_title(name) for name in ("majority", "single", "pooled", *BORROWING)}
+"""What a practitioner can do, the simplest first, as charts and tables call it."""
+STRATEGIES = tuple(name for name in STRATEGY_TITLES if name != "majority")
+"""What a model can be learnt by, the simplest first."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is learnt from what, and what is tested."""
+
+    title: str
+    field: str  # what the literature calls it
+    sentence: str  # which tasks are learnt from and which are tested
+    kind: HeadlineKind  # which cells of the table of errors are averaged
+    rules: tuple[str, ...]  # the simplest first; the last is the main one
+
+    @property
+    def kinds(self) -> dict[HeadlineKind, str]:
+        """Errors that tables show, with short titles: that of the scenario, and of continual learning two more."""
+        if self.kind == "average":
+            return {"average": "all tasks seen", "newest": "newest task", "lag": "after b more tasks"}
+        return {self.kind: {"end": "all tasks", "newest": "newest task", "before": "before learning"}[self.kind]}
+
+    @property
+    def main(self) -> str:
+        """The rule that uses most of what the scenario allows."""
+        return self.rules[-1]
+
+
+SCENARIOS: dict[ScenarioName, Scenario] = {
+    "continual": Scenario(
+        "All tasks so far",
+        "continual learning",
+        "Tasks arrive one by one. Each new task is learnt with the help of earlier ones, the last b are revised, and "
+        "every task seen so far is tested.",
+        "average",
+        ("single", "forward", "forward_backward"),
+    ),
+    "multi_task": Scenario(
+        "All tasks at once",
+        "multi-task learning",
+        "All tasks are there from the start. Each is learnt with the help of all others, and every task is tested.",
+        "end",
+        ("single", "forward_backward"),
+    ),
+    "adaptation": Scenario(
+        "The newest task",
+        "domain adaptation, many sources",
+        "Only the newest task matters. It is learnt from its own samples and the tasks before it, and only this "
+        "task is tested.",
+        "newest",
+        ("single", "forward"),
+    ),
+    "next_task": Scenario(
+        "Tomorrow's task",
+        "concept drift, test then train",
+        "The next task is tested before it has any labels. Its rule comes from the tasks before it.",
+        "before",
+        ("single", "forward"),
+    ),
+}
+
+
+def planned(scenario: ScenarioName, reference: str) -> str | None:
+    """Return the rule whose comparison with `reference` is planned: the main one against each task alone."""
+    main = SCENARIOS[scenario].main
+    return {"single": main, main: "single"}.get(reference)
+
 
 Method = str | tuple[Any, ...]
 """A name, or name and classifier, or name, classifier and what it learns."""
@@ -67,7 +158,7 @@ class RunSettings:
     overrides : mapping
         Values that replace those of the preset: any attribute of `IMRCSettings` except b, W and preset.
     scenario : {"continual", "multi_task", "adaptation", "next_task"}
-        Which tasks are learnt from and which errors are averaged, see `imrc.evaluation.scenarios`. Only "multi_task"
+        Which tasks are learnt from and which errors are averaged, see `imrc.evaluation.settings`. Only "multi_task"
         changes what is computed, and b has no effect there.
     """
 
@@ -229,3 +320,88 @@ def diagnosis_cells(sequence: TaskSequence, features: FeatureSpec, seed: int = 0
     """Return about how many numbers the diagnosis of a sequence holds at once."""
     width = make(features, sequence, seed).n_outputs + 1
     return float((_VECTORS * len(sequence) * sequence.n_classes + 3 * int(sequence.sizes.max())) * width)
+
+
+_NAMES = {"label": "target", "task": "by", "block": "every"}
+"""What `imrc.tasks_from` and the command line call options of the reader of tables."""
+
+
+def as_python(
+    dataset: str,
+    tasks: int,
+    settings: RunSettings,
+    file_options: Mapping[str, Any] | None = None,
+    strategy: str | None = None,
+) -> str:
+    """Return a script that checks a dataset, or a file with options of its reader, learns a model and predicts.
+
+    The model is learnt by a strategy, None: the advised one.
+
+    >>> print(as_python("identical", 5, RunSettings(n=4)))
+    import imrc
+    <BLANKLINE>
+    tasks = imrc.datasets.load("identical", tasks=5, seed=0)
+    report = imrc.check(tasks, n=4, b=3, W="all", preset="recommended", repetitions=10, seed=0)
+    print(report)
+    model = report.fit()  # the advised strategy, learnt from all rows
+    model.save("model.imrc")  # imrc.load("model.imrc") brings it back
+    print(model.predict(tasks[-1].X[:10]), "predicted")
+    """
+    given, spec, imports = _numbers(settings), settings.features, "import imrc\n"
+    if settings.scenario != "continual":
+        given["scenario"] = settings.scenario
+    if spec != own_features(settings.preset):
+        given["features"] = spec
+        if spec == FeatureSpec(spec.kind):
+            given["features"] = spec.kind
+        else:
+            imports += "from imrc.features import FeatureSpec\n"
+    given |= settings.overrides
+    arguments = ", ".join(f"{name}={value!r}".replace("'", '"') for name, value in given.items())
+    if file_options is None:
+        load = f'imrc.datasets.load("{dataset}", tasks={tasks}, seed={settings.seed})'
+    else:
+        options = "".join(f", {_NAMES.get(name, name)}={value!r}" for name, value in file_options.items())
+        load = f"imrc.tasks_from({dataset!r}{options}).head({tasks})"
+    named = "" if strategy is None else f'"{strategy.replace("single", "alone")}"'
+    said = "learnt from all rows" if named else "the advised strategy, learnt from all rows"
+    return (
+        f"{imports}\ntasks = {load}\n"
+        f"report = imrc.check(tasks, {arguments})\n"
+        "print(report)\n"
+        f"model = report.fit({named})  # {said}\n"
+        'model.save("model.imrc")  # imrc.load("model.imrc") brings it back\n'
+        'print(model.predict(tasks[-1].X[:10]), "predicted")'
+    )
+
+
+def as_command(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None = None) -> str:
+    """Return the command that reproduces a run, with the parameters of `as_python`.
+
+    >>> print(as_command("identical", 5, RunSettings(n=4, preset="paper", overrides=(("lambda0", 0.5),))))
+    imrc run identical -k 5 -n 4 -b 3 -W 2 --preset paper --repetitions 10 --seed 0 --lambda0 0.5
+    """
+    # A file name that begins with a dash would be read as an option.
+    words = ["imrc", "run", f"./{dataset}" if dataset.startswith("-") else dataset]
+    for name, value in (file_options or {}).items():
+        if value == ():
+            continue
+        option = _NAMES.get(name, name).replace("_", "-")
+        words += [f"--{option}", *map(str, value if isinstance(value, tuple) else [value])]
+    words += ["-k", str(tasks)]
+    for name, value in _numbers(settings).items():
+        words += [f"-{name}" if len(name) == 1 else f"--{name}", str(value)]
+    spec, usual = asdict(settings.features), asdict(own_features(settings.preset))
+    spec["features"], usual["features"] = spec.pop("kind"), usual.pop("kind")
+    changed = {name: value for name, value in spec.items() if value != usual[name]}
+    if settings.scenario != "continual":
+        changed["scenario"] = settings.scenario
+    for name, value in {**changed, **dict(settings.overrides)}.items():
+        words += [f"--{name.replace('_', '-')}", str(value)]
+    return shlex.join(words)
+
+
+def _numbers(settings: RunSettings) -> dict[str, Any]:
+    """Return the settings that every description of a run states, with the resolved window."""
+    stated = {name: getattr(settings, name) for name in ("n", "b", "W", "preset", "repetitions", "seed")}
+    return {**stated, "W": settings.learner.W}

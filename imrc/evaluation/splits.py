@@ -38,6 +38,16 @@ def largest_n(sequence: TaskSequence) -> int:
     return int(min(size - held_out(int(size)) for size in sizes))
 
 
+def sample_sizes(largest: int, current: int) -> list[int]:
+    """Return four to six sample sizes for a curve: a doubling ladder up to what the dataset gives, with the present n.
+
+    >>> sample_sizes(45, 10), sample_sizes(200, 50), sample_sizes(3, 2)
+    ([5, 10, 20, 40], [5, 10, 20, 50, 100, 200], [2])
+    """
+    ladder = [size for size in (5, 10, 20, 40 if largest < 100 else 50, 100, 200) if size <= largest]
+    return sorted({*ladder, current})
+
+
 def rare_class(sequence: TaskSequence) -> int | None:
     """Return the position of the rarest class if it is rare, else None: below 20 % of two classes.
 

@@ -14,8 +14,7 @@ import numpy as np
 from imrc._checks import check_choice, check_int
 from imrc._types import Floats, Ints
 from imrc.core.change import backward_change, forward_changes, printed_change, squared_differences
-from imrc.core.moments import sample_moments
-from imrc.core.recursions import revise, track_forward
+from imrc.core.recursions import revise, sample_moments, track_forward
 from imrc.core.rules_log import LogLossLearner
 from imrc.core.settings import IMRCSettings
 from imrc.evaluation.run import single_thread

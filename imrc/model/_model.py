@@ -15,13 +15,11 @@ from imrc._checks import InputError, check_choice, check_int, check_matrix
 from imrc._types import Floats, Ints
 from imrc.baselines.simple import pooled_learner
 from imrc.core.learner import Learner
-from imrc.core.prediction import probabilities, scores
 from imrc.core.rules_log import LogLossLearner
 from imrc.evaluation.run import single_thread
-from imrc.evaluation.scenarios import STRATEGIES, STRATEGY_TITLES
-from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.settings import STRATEGIES, STRATEGY_TITLES, RunSettings
 from imrc.features import FeatureMap, Representation, repetition_draw
-from imrc.solvers.api import with_intercept
+from imrc.solvers.api import probabilities, scores, with_intercept
 from imrc.tables import Recipe, Source, Table
 from imrc.tables.recipe import places
 from imrc.tasks import TaskSequence

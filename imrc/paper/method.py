@@ -6,7 +6,7 @@ import inspect
 from dataclasses import dataclass
 from pkgutil import resolve_name
 
-_MOMENTS = "imrc.core.moments.sample_moments"
+_MOMENTS = "imrc.core.recursions.sample_moments"
 _FORWARD_CHANGE = "imrc.core.change.forward_change"
 _BACKWARD_CHANGE = "imrc.core.change.backward_change"
 _FORWARD = "imrc.core.recursions.forward_step"

@@ -1,4 +1,4 @@
-"""Figures: one function for each picture of the app, most of them from a tidy table of `imrc.plots.tables`."""
+"""Figures: one function for each picture of the app, most of them from a tidy table of `imrc.plots.result`."""
 
 from __future__ import annotations
 
@@ -41,14 +41,12 @@ from imrc.plots.paper import (
 from imrc.plots.result import (
     decision_chart,
     error_heatmaps,
+    matrix_table,
     run_choices,
     run_curves,
     run_heatmaps,
     run_ladder,
     run_story,
-)
-from imrc.plots.tables import (
-    matrix_table,
     step_table,
     story_table,
     task_table,

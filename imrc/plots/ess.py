@@ -16,7 +16,7 @@ from imrc._checks import check_int, check_real
 from imrc._types import Floats
 from imrc.core import theory
 from imrc.evaluation import EffectiveSamples, RunResult
-from imrc.evaluation.effective import samples_text
+from imrc.evaluation.measures import samples_text
 from imrc.planning import PLACES, Plan
 from imrc.plots._drawing import (
     COLOURS,

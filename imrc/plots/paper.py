@@ -232,7 +232,7 @@ def flow_diagram() -> go.Figure:
     """Draw the boxes of `imrc.paper.method.FLOW`; ``customdata`` holds the dotted names of their functions.
 
     >>> list(flow_diagram().data[0].customdata[:2])
-    ['imrc.core.moments.sample_moments', 'imrc.core.change.forward_change']
+    ['imrc.core.recursions.sample_moments', 'imrc.core.change.forward_change']
     """
     linked = [box for box in FLOW.values() if box.function]
     columns, rows, functions = zip(*((box.column, box.row, box.function) for box in linked), strict=True)

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from imrc.evaluation import Headline, RunResult
 from imrc.evaluation.comparison import IMRC_RULES, curve_table, imrc_key
-from imrc.evaluation.scenarios import BORROWING
+from imrc.evaluation.settings import BORROWING
 from imrc.evaluation.significance import half_width
 from imrc.evaluation.what_if import Otherwise
 from imrc.plots._drawing import (
@@ -31,8 +31,7 @@ from imrc.plots._drawing import (
     whiskers,
     whole_numbers,
 )
-from imrc.plots.result import add_curves, limits
-from imrc.plots.tables import step_table
+from imrc.plots.result import add_curves, limits, step_table
 from imrc.wording import RULES, capital, signed
 
 

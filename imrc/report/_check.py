@@ -9,8 +9,8 @@ from typing import Any
 
 from imrc._checks import InputTypeError, check_bool
 from imrc.evaluation import RunResult, RunSettings, StepResult, join_repetitions, largest_n
-from imrc.evaluation.comparison import sample_sizes
 from imrc.evaluation.run import run_all, split_references, with_references
+from imrc.evaluation.splits import sample_sizes
 from imrc.report._report import Report, diagnose
 from imrc.tasks import TaskSequence, checked_tasks
 

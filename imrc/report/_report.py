@@ -17,8 +17,7 @@ from imrc.diagnostics import Assessment, Verdict, assess, words
 from imrc.evaluation import RunResult, RunSettings, effective_samples
 from imrc.evaluation.budget import budget_table
 from imrc.evaluation.latex import caption, latex_table
-from imrc.evaluation.reproduce import as_command, as_python
-from imrc.evaluation.scenarios import BORROWING, STRATEGIES
+from imrc.evaluation.settings import BORROWING, STRATEGIES, as_command, as_python
 from imrc.evaluation.significance import with_error
 from imrc.planning import (
     Place,

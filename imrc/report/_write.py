@@ -14,15 +14,13 @@ import plotly.graph_objects as go
 from imrc import datasets
 from imrc.diagnostics import Assessment, words
 from imrc.evaluation import RunResult, effective_samples
-from imrc.evaluation.effective import samples_text
-from imrc.evaluation.measures import MEASURES, definitions
-from imrc.evaluation.scenarios import HEADLINES
+from imrc.evaluation.measures import MEASURES, definitions, samples_text
+from imrc.evaluation.settings import HEADLINES
 from imrc.evaluation.significance import with_error
 from imrc.features import FEATURE_TITLES
 from imrc.planning import Rate, make_plan, plan_table
 from imrc.plots import compare, ess, evolving
-from imrc.plots.result import decision_chart, run_choices, run_curves, run_heatmaps, run_ladder, run_story
-from imrc.plots.tables import QUANTITIES
+from imrc.plots.result import QUANTITIES, decision_chart, run_choices, run_curves, run_heatmaps, run_ladder, run_story
 from imrc.report import _page
 from imrc.report._report import Report, diagnose
 from imrc.report.comparisons import interval_words, plain_errors_note

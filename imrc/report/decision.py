@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from imrc._types import Floats
-from imrc.evaluation.comparison import same_draws
-from imrc.evaluation.results import RunResult
-from imrc.evaluation.scenarios import REFERENCES, SCENARIOS, STRATEGY_TITLES, HeadlineKind, ScenarioName, planned
+from imrc.evaluation.results import RunResult, same_draws
+from imrc.evaluation.settings import REFERENCES, SCENARIOS, STRATEGY_TITLES, HeadlineKind, ScenarioName, planned
 from imrc.evaluation.significance import Headline, Interval, mean_interval, paired_differences, with_error
 from imrc.tasks import TaskSequence
 from imrc.wording import RULES, decimal, fewest, in_columns, unmarked

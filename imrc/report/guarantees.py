@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import check_int
 from imrc._types import Floats
-from imrc.core.moments import sample_moments
+from imrc.core.recursions import sample_moments
 from imrc.core.theory import AdmissibleKappa, risk_bound, samples_for_bound
 from imrc.core.theory import admissible_kappa as _admissible_kappa
 from imrc.diagnostics import Assessment, Verdict

@@ -15,8 +15,8 @@ from imrc.core.theory import mean_ess
 from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult
 from imrc.evaluation.budget import falling, samples_at, samples_to_reach
-from imrc.evaluation.effective import EffectiveSamples, effective_samples, interval_text
-from imrc.evaluation.scenarios import BORROWING
+from imrc.evaluation.measures import EffectiveSamples, effective_samples, interval_text
+from imrc.evaluation.settings import BORROWING
 from imrc.evaluation.significance import interval_columns, mean_interval, with_error
 from imrc.wording import RULES, capital, decimal, listed
 

@@ -21,7 +21,7 @@ from imrc.baselines import parse_method, registry
 from imrc.core.learner import Learner
 from imrc.evaluation import RunResult, RunSettings, effective_samples
 from imrc.evaluation.run import run_all, single_thread
-from imrc.evaluation.scenarios import HeadlineKind
+from imrc.evaluation.settings import HeadlineKind
 from imrc.features import VERSION as FEATURES
 from imrc.features import WITH_FREQUENCIES, FeatureSpec
 from imrc.solvers import warm_up

@@ -14,7 +14,7 @@ from imrc import datasets
 from imrc._checks import InputError
 from imrc.core.settings import Window
 from imrc.evaluation import SCENARIOS, Headline, RunSettings, largest_n
-from imrc.evaluation.scenarios import ScenarioName
+from imrc.evaluation.settings import ScenarioName
 from imrc.evaluation.significance import with_error
 from imrc.features import FeatureSpec
 from imrc.sweeps.cell import Cell, code_version, is_file, sequence_of, uses

@@ -14,7 +14,7 @@ from imrc._checks import InputError, InputTypeError, check_choice, check_names
 from imrc.baselines import parse_method
 from imrc.core.presets import DEFAULT, own_features
 from imrc.core.settings import SETTINGS, Window
-from imrc.evaluation.scenarios import SCENARIO_NAMES, ScenarioName
+from imrc.evaluation.settings import SCENARIO_NAMES, ScenarioName
 from imrc.sweeps.cell import is_file
 from imrc.tables.given import OPTIONS
 

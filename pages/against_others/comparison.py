@@ -22,10 +22,10 @@ from imrc.evaluation.comparison import (
     default_reference,
     methods_with,
     sample_size_table,
-    sample_sizes,
     score_table,
     title_of_method,
 )
+from imrc.evaluation.splits import sample_sizes
 from imrc.paper import shipped
 from imrc.plots import method_curves, method_differences, sample_and_task_curves
 from imrc.report.comparisons import comparison_summary, significance_note

@@ -16,8 +16,18 @@ from imrc.evaluation.measures import MEASURES, measure_rows
 from imrc.evaluation.significance import with_error
 from imrc.evaluation.weights import task_weights, weights_sentence
 from imrc.paper import shipped
-from imrc.plots.result import TITLES, decision_chart, run_choices, run_curves, run_heatmaps, run_ladder, run_story
-from imrc.plots.tables import LAG_VIEW_ABOVE, Quantity, triangle_stride
+from imrc.plots.result import (
+    LAG_VIEW_ABOVE,
+    TITLES,
+    Quantity,
+    decision_chart,
+    run_choices,
+    run_curves,
+    run_heatmaps,
+    run_ladder,
+    run_story,
+    triangle_stride,
+)
 from imrc.plots.tasks import image_strip, moving_clouds, sample_images, task_clouds
 from imrc.plots.what_if import budget_chart, reliability_chart, reliability_table, weights_chart
 from imrc.report import Report

@@ -14,7 +14,7 @@ import streamlit as st
 
 import imrc
 from imrc._checks import InputError
-from imrc.evaluation.scenarios import STRATEGIES, STRATEGY_TITLES
+from imrc.evaluation.settings import STRATEGIES, STRATEGY_TITLES
 from imrc.model import Model, fit_model
 from imrc.report import Report
 from imrc.report._report import readable

@@ -16,9 +16,9 @@ import imrc
 from imrc.baselines import PUBLISHED
 from imrc.diagnostics import Assessment, assess
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run, join_repetitions, largest_n
-from imrc.evaluation.comparison import sample_sizes
 from imrc.evaluation.run import REFERENCE, split_references, with_references
 from imrc.evaluation.settings import diagnosis_cells, run_cells
+from imrc.evaluation.splits import sample_sizes
 from imrc.features import FeatureSpec
 from imrc.report import Report
 from imrc.report._check import FIRST_LOOK

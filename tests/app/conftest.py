@@ -17,7 +17,7 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from imrc.evaluation.scenarios import STRATEGY_TITLES
+from imrc.evaluation.settings import STRATEGY_TITLES
 from imrc.wording import RULES
 from pages.shell import running
 

@@ -12,7 +12,6 @@ from pages.shell import state
 from tests.app.conftest import ROOT
 
 SETTINGS = {RunSettings.__post_init__.__code__: "runs", IMRCSettings.__post_init__.__code__: "learners"}
-STORED = ROOT / "imrc" / "datasets" / "_files.py"
 
 
 @pytest.fixture
@@ -52,7 +51,7 @@ def test_a_change_builds_few_settings_looks_for_few_files_and_passes_few_files(a
     assert calls["runs"] <= 3
     assert calls["learners"] <= 3
     assert len(looked) <= 50  # at most once for every file of every dataset, and not again with the next click
-    assert len([name for name in calls if name.endswith(".py")]) <= 55
+    assert len([name for name in calls if name.endswith(".py")]) <= 45
     looked.clear()
     assert not test.run().exception
     assert len(looked) <= 3

@@ -19,7 +19,7 @@ from imrc import datasets
 from imrc.cli import main
 from imrc.evaluation import SCENARIOS, RunResult, effective_samples, run_references
 from imrc.evaluation.comparison import imrc_key, title_of_method
-from imrc.evaluation.effective import samples_text
+from imrc.evaluation.measures import samples_text
 from imrc.evaluation.significance import with_error
 from imrc.report._report import diagnose
 from imrc.report._write import page_of

@@ -231,7 +231,7 @@ def test_a_download_that_fails_says_so_and_after_one_the_dataset_can_be_run(app,
         (nothing_here / "power_supply").mkdir(parents=True)
         (nothing_here / "power_supply" / "powersupply.arff").write_bytes(arff)
 
-    monkeypatch.setattr("imrc.datasets._files.verify", lambda file, path: None)
+    monkeypatch.setattr("imrc.datasets._catalogue.verify", lambda file, path: None)
     test = app(dataset="identical", k="3", n="4", repetitions="1")
     test.selectbox(key="dataset").set_value("power_supply").run()
     monkeypatch.setattr(datasets, "download", refuse)

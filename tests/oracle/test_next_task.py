@@ -6,9 +6,8 @@ import pytest
 import imrc
 from imrc import IMRC
 from imrc.core import rules_log
-from imrc.core.moments import sample_moments
 from imrc.core.presets import PRESETS
-from imrc.core.recursions import predict, track_forward
+from imrc.core.recursions import predict, sample_moments, track_forward
 from imrc.core.rules_log import LogLossLearner
 from imrc.core.settings import resolve_settings
 from tests.whole_sequences import track_forward_backward

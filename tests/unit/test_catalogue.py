@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from imrc import datasets
-from imrc.datasets import ChecksumError, DataError, DownloadError, NotAvailableError, _files
+from imrc.datasets import ChecksumError, DataError, DownloadError, NotAvailableError, _catalogue
 from imrc.datasets._catalogue import RemoteFile
 from imrc.paper.printed import printed_characteristics, printed_datasets
 from tests.unit.known_files import zipped
@@ -154,7 +154,7 @@ def test_rotated_mnist(real_data):
     assert (len(sequence), set(sequence.sizes)) == (350, {200})
     assert sequence.n_features == 784
     entry = datasets.facts("rotated_mnist")
-    paths = tuple(path for _, path in _files.require(entry))
+    paths = tuple(path for _, path in _catalogue.require(entry))
     images, digits = _images(paths, tuple(path.stat().st_mtime_ns for path in paths))
     raw = [6903, 7877, 6990, 7141, 6824, 6313, 6876, 7293, 6825, 6958]
     assert np.bincount(digits).tolist() == raw
@@ -197,7 +197,7 @@ ELECTRICITY = "@relation electricity\n" + "@attribute x numeric\n" * 8 + "@attri
 
 
 def test_electricity_from_a_file_of_the_published_form(monkeypatch, two_places):
-    monkeypatch.setattr("imrc.datasets._files.verify", lambda file, path: None)
+    monkeypatch.setattr("imrc.datasets._catalogue.verify", lambda file, path: None)
     lines = [
         f"0.{i % 10000:04d},{i // 48 % 7 + 1},{(i % 48) / 47:.6f},.056,.439,.003,.422,.414,{'UP' if i % 3 else 'DOWN'}"
         for i in range(45312)
@@ -240,13 +240,13 @@ def _put(folder: Path, file: RemoteFile, data: bytes) -> Path:
 def test_data_folder_comes_before_the_cache(two_places):
     data, cache = two_places
     file = datasets.facts("usenet1").files[0]
-    assert _files.find(file) is None
+    assert _catalogue.find(file) is None
     assert not datasets.status("usenet1").loadable
     in_cache = _put(cache, file, b"c")
-    assert _files.find(file) == in_cache
+    assert _catalogue.find(file) == in_cache
     assert datasets.status("usenet1").where == "cache"
     in_data = _put(data, file, b"d")
-    assert _files.find(file) == in_data
+    assert _catalogue.find(file) == in_data
     assert datasets.status("usenet1").where == "IMRC_DATA"
 
 
@@ -290,14 +290,14 @@ def test_packed_content_is_checked_whatever_its_wrapper(tmp_path):
         (archive, b"PK no archive", "unpacked"),
     ):
         with pytest.raises(ChecksumError, match=message) if message else contextlib.nullcontext():
-            _files.verify(file, _put(tmp_path, file, data))
+            _catalogue.verify(file, _put(tmp_path, file, data))
 
 
 def test_git_blob_is_what_git_says(tmp_path):
     path = tmp_path / "file.bin"
     path.write_bytes(np.random.default_rng(0).bytes(100_000))
     expected = subprocess.run(["git", "hash-object", str(path)], capture_output=True, text=True, check=True)
-    assert _files.digest(path, "git_blob") == expected.stdout.strip()
+    assert _catalogue.digest(path, "git_blob") == expected.stdout.strip()
 
 
 def test_missing_data_say_how_to_get_them(two_places):

@@ -10,8 +10,7 @@ from scipy import stats
 
 import imrc
 from imrc.evaluation import LagTable, RunSettings, draw_task, run_references
-from imrc.evaluation.reproduce import as_python
-from imrc.evaluation.scenarios import REFERENCES, STRATEGY_TITLES
+from imrc.evaluation.settings import REFERENCES, STRATEGY_TITLES, as_python
 from imrc.evaluation.splits import repetition_seeds, task_seed
 from imrc.report.decision import advise, decide, steps_that_pay
 

@@ -10,7 +10,7 @@ import imrc
 from imrc.core import theory
 from imrc.diagnostics import assess
 from imrc.evaluation import LagTable, effective_samples
-from imrc.evaluation.effective import samples_text
+from imrc.evaluation.measures import samples_text
 from imrc.report import guarantees
 from imrc.report.worth import borrowing_note, reason_sentence, theorem_4, worth_sentence
 

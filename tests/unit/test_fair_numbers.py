@@ -8,8 +8,7 @@ import pytest
 import imrc
 from imrc.core.change import forward_change, printed_change, squared_differences
 from imrc.core.learner import Learner
-from imrc.core.moments import sample_moments
-from imrc.core.recursions import combine, track_forward
+from imrc.core.recursions import combine, sample_moments, track_forward
 from imrc.core.settings import SETTINGS, IMRCSettings, resolve_settings
 
 

@@ -41,7 +41,7 @@ def test_yearbook_feature_files_in_each_published_form(header, index, tmp_path, 
     for number, data in ((1, first), (2, second)):
         with zipfile.ZipFile(folder / f"yearbook_features_resnet18_{number}.csv.zip", "w") as archive:
             archive.writestr(f"yearbook_features_resnet18_{number}.csv", data)
-    monkeypatch.setattr("imrc.datasets._files.verify", lambda file, path: None)
+    monkeypatch.setattr("imrc.datasets._catalogue.verify", lambda file, path: None)
     sequence = sequence_from_features(entry)
     assert (len(sequence), sequence.n_features) == (1, 512)
     X = np.concatenate([X1, X2])

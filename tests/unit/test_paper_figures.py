@@ -9,8 +9,7 @@ import imrc
 from imrc.evaluation import RunSettings, evaluate
 from imrc.paper.windows import LONGEST, lengths_shown, window_errors, window_starts, window_table
 from imrc.plots.paper import window_curves
-from imrc.plots.result import error_heatmaps, run_heatmaps
-from imrc.plots.tables import matrix_table, triangle_stride
+from imrc.plots.result import error_heatmaps, matrix_table, run_heatmaps, triangle_stride
 
 SETTINGS = RunSettings(n=5, b=2, preset="paper", repetitions=2)
 

@@ -19,7 +19,7 @@ def put(tmp_path, monkeypatch):
     """Return a function that puts a file where a data set is looked for; its checksum is taken as right."""
     monkeypatch.setenv("IMRC_DATA", str(tmp_path / "nothing"))
     monkeypatch.setenv("IMRC_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("imrc.datasets._files.verify", lambda file, path: None)
+    monkeypatch.setattr("imrc.datasets._catalogue.verify", lambda file, path: None)
 
     def write(path: str, data: bytes):
         target = tmp_path / "cache" / path

@@ -228,8 +228,7 @@ def test_a_sweep_keeps_one_run_for_three_scenarios(sequence, capsys, tmp_path):
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_pictures_and_report_follow_the_scenario(sequence, name):
     from imrc.evaluation.budget import budget_table
-    from imrc.plots.result import run_curves, run_heatmaps
-    from imrc.plots.tables import step_table, task_table
+    from imrc.plots.result import run_curves, run_heatmaps, step_table, task_table
     from imrc.plots.what_if import budget_chart
     from imrc.report._write import page_of
     from imrc.report.worth import budget_sentence

@@ -17,12 +17,12 @@ ROOT = Path(__file__).resolve().parents[2]
 VISITORS = """
 from concurrent.futures import ThreadPoolExecutor
 import numpy as np
-from imrc.datasets import _files, _published, load
+from imrc.datasets import _catalogue, _published, load
 
 generator = np.random.default_rng(5)
 images = generator.integers(0, 256, (2000, 28, 28)).astype(np.uint8), generator.integers(0, 10, 2000)
 _published._images = lambda *_: images
-_files.require = lambda entry: ()
+_catalogue.require = lambda entry: ()
 
 def visit(number):
     return [load(name, tasks=5, seed=number % 3).fingerprint for name in ("rotated_digits", "rotated_mnist")]

@@ -5,7 +5,7 @@ import pytest
 
 import imrc
 from imrc.core.learner import Learner
-from imrc.core.moments import sample_moments
+from imrc.core.recursions import sample_moments
 from imrc.core.rules_log import scaled
 from imrc.evaluation import RunSettings
 from imrc.evaluation import weights as module
