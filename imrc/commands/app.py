@@ -13,7 +13,7 @@ from pathlib import Path
 
 import imrc
 from imrc._checks import InputError, check_int
-from imrc.commands.output import say
+from imrc._progress import say
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

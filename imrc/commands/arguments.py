@@ -11,7 +11,7 @@ from typing import Any
 
 from imrc import datasets
 from imrc._checks import DataError, InputError, check_int, did_you_mean
-from imrc.commands.output import ProgressLine
+from imrc._progress import ProgressLine
 from imrc.core.settings import SETTINGS, Setting
 from imrc.tables.given import OPTIONS, tasks_from
 from imrc.tasks import TaskSequence

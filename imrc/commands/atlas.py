@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from imrc.commands.output import ProgressLine, print_as
+from imrc._progress import ProgressLine
+from imrc.commands.output import print_as
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,8 @@ import json
 import sys
 from pathlib import Path
 
-from imrc.commands.output import ProgressLine, print_as, print_table
+from imrc._progress import ProgressLine
+from imrc.commands.output import print_as, print_table
 from imrc.wording import decimal
 
 

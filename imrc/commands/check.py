@@ -8,8 +8,9 @@ from typing import Any
 
 from imrc import planning
 from imrc._checks import InputError
+from imrc._progress import ProgressLine, say
 from imrc.commands.arguments import add_choice, sequence_of
-from imrc.commands.output import ProgressLine, print_as, print_table, say
+from imrc.commands.output import print_as, print_table
 from imrc.commands.run import add_predictions, add_settings, given_settings
 from imrc.planning import PLACES, Plan
 from imrc.wording import decimal
@@ -45,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     with ProgressLine() as line:
         sequence = sequence_of(options, line)
         labels = options.labels or options.error is not None
-        report = check(sequence, labels=labels, progress=line.of(sequence), **given_settings(options))
+        report = check(sequence, labels=labels, progress=line.of(sequence.name), **given_settings(options))
     for note in set(report.notes) - set(options.notes):
         say(f"imrc: {note}")
     plan = None

@@ -9,8 +9,9 @@ from typing import Any
 
 from imrc import datasets
 from imrc._checks import InputError, check_choice
+from imrc._progress import ProgressLine
 from imrc.commands.arguments import add_choice
-from imrc.commands.output import ProgressLine, print_as, print_table
+from imrc.commands.output import print_as, print_table
 from imrc.datasets import _catalogue
 
 FAILURE = 1

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from imrc._progress import ProgressLine
 from imrc.commands.arguments import add_choice, sequence_of
-from imrc.commands.output import ProgressLine, print_as
+from imrc.commands.output import print_as
 from imrc.commands.run import add_settings, given_settings, settings_of
 from imrc.evaluation.settings import STRATEGY_TITLES, RunSettings
 
@@ -28,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     with ProgressLine() as line:
         sequence = sequence_of(options, line)
         if options.strategy is None:
-            model = check(sequence, progress=line.of(sequence), **given_settings(options)).fit()
+            model = check(sequence, progress=line.of(sequence.name), **given_settings(options)).fit()
         else:
             line.show(f"{sequence.name}: learning {len(sequence)} tasks")
             options.n = options.n or RunSettings.n  # all rows are learnt from

@@ -14,7 +14,7 @@ from typing import Any
 
 import imrc
 from imrc._checks import InputError, did_you_mean
-from imrc.commands.output import say
+from imrc._progress import say
 
 BAD_INPUT = 2
 FAILURE = 1

@@ -6,7 +6,8 @@ import argparse
 import warnings
 from pathlib import Path
 
-from imrc.commands.output import print_as, print_table, say
+from imrc._progress import say
+from imrc.commands.output import print_as, print_table
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

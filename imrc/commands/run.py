@@ -6,8 +6,9 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from imrc._progress import ProgressLine, say
 from imrc.commands.arguments import add_choice, add_sequence, add_setting, sequence_of
-from imrc.commands.output import ProgressLine, print_as, print_table, say
+from imrc.commands.output import print_as, print_table
 from imrc.core.presets import own_features
 from imrc.core.settings import OVERRIDES, SETTINGS
 from imrc.evaluation.measures import definitions, effective_samples, samples_text

@@ -9,9 +9,10 @@ from pathlib import Path
 from imrc import datasets
 from imrc._checks import InputError
 from imrc._folders import default_store_path
+from imrc._progress import ProgressLine, say
 from imrc.baselines import registry
 from imrc.commands.arguments import add_reading, add_setting, check_reading, data, reading_of
-from imrc.commands.output import ProgressLine, print_as, print_table, say
+from imrc.commands.output import print_as, print_table
 from imrc.core.presets import DEFAULT, own_features
 from imrc.core.settings import SETTINGS
 from imrc.evaluation import SCENARIOS

@@ -12,9 +12,10 @@ import numpy as np
 
 from imrc import datasets
 from imrc._checks import InputError
+from imrc._progress import ProgressLine
 from imrc.baselines import PUBLISHED, registry
 from imrc.commands.arguments import add_choice, add_setting
-from imrc.commands.output import ProgressLine, print_as, print_table
+from imrc.commands.output import print_as, print_table
 from imrc.core.settings import SETTINGS
 from imrc.evaluation import RunSettings
 from imrc.evaluation.comparison import SCORE_KINDS, UNTUNED, imrc_key

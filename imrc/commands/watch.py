@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from imrc._checks import DataError, InputError
+from imrc._progress import ProgressLine, say
 from imrc.commands.arguments import add_sequence, add_setting, sequence_of
-from imrc.commands.output import ProgressLine, print_as, print_csv, say
+from imrc.commands.output import print_as, print_csv
 from imrc.wording import feature_names_or_numbers, listed, number, p_text
 
 if TYPE_CHECKING:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from imrc._checks import InputTypeError, check_bool
-from imrc.evaluation import RunResult, RunSettings, StepResult, join_repetitions, largest_n
+from imrc._progress import ProgressLine
+from imrc.evaluation import RunResult, RunSettings, StepResult, largest_n
+from imrc.evaluation.splits import sample_sizes
 from imrc.evaluation.run import run_all, split_references, with_references
 from imrc.evaluation.splits import sample_sizes
 from imrc.report._report import Report, diagnose
@@ -16,126 +18,7 @@ from imrc.tasks import TaskSequence, checked_tasks
 
 ShareDone = Callable[[float, str], object]
 FIRST_LOOK = 3
-"""Repetitions after which there is a first look."""
-_BAR = 24
-
-
-class _Bar:
-    """A bar on stderr, where somebody sees it."""
-
-    def __init__(self) -> None:
-        self._shown = ""
-
-    def __call__(self, share: float, what: str) -> None:
-        text = f"imrc {'█' * round(_BAR * share):·<{_BAR}} {share:4.0%}  {what}"
-        if text != self._shown:
-            print(f"\r{text:<{len(self._shown)}}", end="", file=sys.stderr, flush=True)  # noqa: T201 - a bar
-            self._shown = text
-
-    def clear(self) -> None:
-        """Erase the bar."""
-        if self._shown:
-            print(f"\r{'':{len(self._shown)}}\r", end="", file=sys.stderr, flush=True)  # noqa: T201 - a bar
-
-
-def iter_check(
-    tasks: TaskSequence,
-    n: int | None = None,
-    *,
-    labels: bool = False,
-    first_look: bool = True,
-    progress: bool | ShareDone | None = None,
-    **settings: Any,  # noqa: ANN401 - checked by RunSettings
-) -> Iterator[Report]:
-    """Yield a first look at the tasks after three repetitions, then the whole report.
-
-    Parameters
-    ----------
-    tasks : TaskSequence
-        From `imrc.tasks_from`, or a dataset.
-    n : int or None
-        Training samples per task; None: the largest that leaves 100 rows, or half, of each task for testing.
-    labels : bool
-        Whether to run other n, too, for how many labels are needed: takes several times as long.
-    first_look : bool
-        Whether to yield the first look; numbers of the whole report do not depend on it.
-    progress : bool, callable or None
-        True: a bar on stderr; None: only in a terminal or a notebook. Or what is called with the share done and words,
-        several times a second; what it raises ends the work.
-    **settings
-        Of `imrc.evaluate`, except `methods`: `k`, `b`, `W`, `preset`, `features`, `repetitions`, `seed`, `scenario` and
-        values that replace the preset's.
-
-    Yields
-    ------
-    Report
-        A first look says so and gives no advice.
-
-    Raises
-    ------
-    InputError
-        For a value out of range, an option that does not exist, or tasks that are too small; the message says what to
-        change.
-
-    Examples
-    --------
-    >>> import imrc
-    >>> tasks = imrc.datasets.load("identical", tasks=4, samples=60)
-    >>> [report.is_first_look for report in iter_check(tasks, n=5, repetitions=5)]
-    [True, False]
-    """
-    sequence = checked_tasks("imrc.check", tasks)
-    check_bool("labels", labels)
-    if progress is not None and not callable(progress):
-        check_bool("progress, if it is not called with the share done and words,", progress)
-    if "methods" in settings:
-        raise InputTypeError(
-            "check compares strategies of one learner. To compare methods, use imrc.evaluate(methods=...)."
-        )
-    k = settings.get("k")
-    largest = largest_n(sequence if k is None else sequence.head(k))
-    chosen = RunSettings.of("check", n=largest if n is None else n, **settings)
-    sequence = chosen.fit_to(sequence)
-    many = chosen.repetitions
-    sizes = [size for size in sample_sizes(largest, chosen.n) if size != chosen.n] if labels else []
-    bar, steps, done = _Bar(), len(sequence) * (1 + many * (1 + len(sizes))), 0
-    seen = sys.stderr.isatty() or "ipykernel" in sys.modules
-    silent = progress is False or (progress is None and not seen)
-    told: ShareDone = progress if callable(progress) else (lambda *_: None) if silent else bar
-
-    def show(what: str, more: int = 0) -> None:
-        nonlocal done
-        done += more
-        told(min(done / steps, 1.0), what)
-
-    def run(settings: RunSettings, only: range, what: str) -> RunResult:
-        def stepped(step: StepResult) -> None:
-            show(f"{what}, task {step.number} of {step.total}", len(only))
-
-        return run_all(sequence, settings, only=only, show=stepped, tick=lambda: show(what))
-
-    try:
-        show("do the tasks evolve?")
-        diagnosis = diagnose(sequence, chosen)
-        show("do the tasks evolve?", len(sequence))
-        ends = [FIRST_LOOK, many] if first_look and many > FIRST_LOOK else [many]
-        job, parts = with_references(chosen), []
-        for begin, end in zip([0, *ends], ends, strict=False):
-            parts.append(run(job, range(begin, end), "errors"))
-            both = parts[0] if len(parts) == 1 else join_repetitions(parts, replace(job, repetitions=end))
-            result, references = split_references(both, replace(chosen, repetitions=end))
-            whole = end == many
-            curve = [run(replace(chosen, n=size), range(many), f"n = {size}") for size in sizes if whole]
-            yield Report(
-                run=result,
-                sequence=sequence,
-                diagnosis=diagnosis,
-                references=references,
-                curve=tuple(sorted([*curve, result], key=lambda one: one.settings.n)) if curve else (),
-                is_first_look=not whole,
-            )
-    finally:
-        bar.clear()
+"""Repetitions after which pages show a first look."""
 
 
 def check(
@@ -181,5 +64,47 @@ def check(
     >>> report.n, len(report.errors), len(str(report).splitlines()) <= 12
     (10, 5, True)
     """
-    (report,) = iter_check(tasks, n, labels=labels, first_look=False, progress=progress, **settings)
-    return report
+    sequence = checked_tasks("imrc.check", tasks)
+    check_bool("labels", labels)
+    if progress is not None and not callable(progress):
+        check_bool("progress, if it is not called with the share done and words,", progress)
+    if "methods" in settings:
+        raise InputTypeError(
+            "check compares strategies of one learner. To compare methods, use imrc.evaluate(methods=...)."
+        )
+    k = settings.get("k")
+    largest = largest_n(sequence if k is None else sequence.head(k))
+    chosen = RunSettings.of("check", n=largest if n is None else n, **settings)
+    sequence = chosen.fit_to(sequence)
+    many = chosen.repetitions
+    sizes = [size for size in sample_sizes(largest, chosen.n) if size != chosen.n] if labels else []
+    steps, done = len(sequence) * (1 + many * (1 + len(sizes))), 0
+    seen = sys.stderr.isatty() or "ipykernel" in sys.modules
+    silent = progress is False or (progress is None and not seen)
+
+    with ProgressLine() as line:
+        told = progress if callable(progress) else (lambda *_: None) if silent else line.of("imrc")
+
+        def show(what: str, more: int = 0) -> None:
+            nonlocal done
+            done += more
+            told(min(done / steps, 1.0), what)
+
+        def run(settings: RunSettings, what: str) -> RunResult:
+            def stepped(step: StepResult) -> None:
+                show(f"{what}, task {step.number} of {step.total}", many)
+
+            return run_all(sequence, settings, show=stepped, tick=lambda: show(what))
+
+        show("do the tasks evolve?")
+        diagnosis = diagnose(sequence, chosen)
+        show("do the tasks evolve?", len(sequence))
+        result, references = split_references(run(with_references(chosen), "errors"), chosen)
+        curve = [run(replace(chosen, n=size), f"n = {size}") for size in sizes]
+    return Report(
+        run=result,
+        sequence=sequence,
+        diagnosis=diagnosis,
+        references=references,
+        curve=tuple(sorted([*curve, result], key=lambda one: one.settings.n)) if curve else (),
+    )

@@ -318,20 +318,16 @@ def test_missing_data_say_how_to_get_them(two_places):
 
 
 def _serving(content: dict[str, bytes | BaseException], asked: list[str]):
-    def make(file, progress):
-        def get(url: str, output_file: str, pooch: object) -> None:
-            asked.append(url)
-            answer = content.get(url, ConnectionError("no route to host\nand more"))
-            if isinstance(answer, BaseException):
-                Path(output_file).write_bytes(b"half of it")
-                raise answer
-            if progress is not None:
-                progress(file.name, len(answer), file.size_bytes)
-            Path(output_file).write_bytes(answer)
+    def get(file, url: str, target: Path, progress) -> None:
+        asked.append(url)
+        answer = content.get(url, ConnectionError("no route to host\nand more"))
+        if isinstance(answer, BaseException):
+            target.write_bytes(b"half of it")
+            raise answer
+        progress(file.name, len(answer), file.size_bytes)
+        target.write_bytes(answer)
 
-        return get
-
-    return make
+    return get
 
 
 def test_download_checks_puts_in_place_and_then_loads(real_data_bytes, two_places):

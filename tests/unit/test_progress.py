@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from imrc.commands.output import ProgressLine
+from imrc._progress import ProgressLine
 
 
 class Terminal(io.StringIO):
@@ -17,7 +17,7 @@ class Terminal(io.StringIO):
 def clock(monkeypatch):
     """Let a test say how late it is."""
     now = [0.0]
-    monkeypatch.setattr("imrc.commands.output.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("imrc._progress.time.monotonic", lambda: now[0])
     return now
 
 
