@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,35 +24,25 @@ _LIMIT = 1 << 30
 def _csv_features(data: bytes, features: int) -> Floats:
     """Rows of a feature file: a header or none, an index column or none, then features and the label."""
     import pyarrow as pa
-    import pyarrow.compute as pc
+    from pyarrow import csv
 
-    from imrc.tables.read import parse_delimited  # loads pyarrow
-
-    columns, _ = parse_delimited(data, ",", header_lines=0)
-    extra = len(columns) - features - 1
+    first = data.partition(b"\n")[0].decode().strip().split(",")
+    extra = len(first) - features - 1
     if extra not in (0, 1):
-        raise DataError(f"The feature file has {len(columns)} columns; {features} features and a label were expected.")
-    columns = columns[extra:]
-    values = np.empty((len(columns[0]), len(columns)))
-    first = 0
-    try:
-        pc.cast(columns[0].slice(0, 1), pa.float64())
-    except pa.ArrowInvalid:
-        first = 1  # a header of names
+        raise DataError(f"The feature file has {len(first)} columns; {features} features and a label were expected.")
+    names = [str(j) for j in range(len(first))]
     # A header of numbers 0, 1, 2, ... is one written by pandas.
-    head = [str(column[0]) for column in columns]
-    if not first and head[:features] == [str(j) for j in range(features)]:
-        first = 1
-    for j, column in enumerate(columns):
-        cells = column.slice(first)
-        cells = pc.if_else(pc.equal(cells, ""), "nan", cells)
-        try:
-            values[first:, j] = pc.cast(cells, pa.float64()).to_numpy(zero_copy_only=False)
-        except pa.ArrowInvalid as error:
-            raise DataError(
-                f"Column {j + 1 + extra} of the feature file holds a cell that is no number ({error})."
-            ) from None
-    return values[first:]
+    is_header = first[extra:-1] == names[:features] or bool(first[extra].strip("+-.0123456789eE"))
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(data),
+            read_options=csv.ReadOptions(column_names=names, skip_rows=int(is_header)),
+            convert_options=csv.ConvertOptions(column_types=dict.fromkeys(names, pa.float64())),
+        )
+    except pa.ArrowInvalid as error:
+        told = re.sub(r"#(\d+)", lambda found: str(int(found[1]) + 1), str(error))
+        raise DataError(f"A cell of the feature file is no number: {told}.") from None
+    return np.stack([column.to_numpy() for column in table.columns[extra:]], axis=1)
 
 
 def _from_csv(entry: CatalogueEntry, files: _catalogue.Files) -> dict[str, NDArray[Any]]:
@@ -71,62 +62,40 @@ def _describe(content: Mapping[str, Any]) -> str:
     return ", ".join(held) or "nothing"
 
 
-def _vector(value: Any, rows: int) -> NDArray[Any] | None:  # noqa: ANN401 - whatever a MATLAB file holds
-    array = np.asarray(value)
-    return array.reshape(-1) if array.size == rows and array.dtype.kind in "iufUb" else None
-
-
-def _one_block(value: Any, features: int) -> tuple[Floats, NDArray[Any] | None] | None:  # noqa: ANN401
-    """Features, and labels if they are one more column, of an array; None if it is neither way round."""
-    array = np.asarray(value)
-    if array.ndim != 2 or array.dtype.kind not in "iuf":
-        return None
-    for candidate in (array, array.T):
-        if candidate.shape[1] == features:
-            return candidate.astype(np.float64), None
-        if candidate.shape[1] == features + 1:
-            # The label is the column of whole numbers: the last one, or the first.
-            last, first = candidate[:, -1], candidate[:, 0]
-            if np.equal(last, np.round(last)).all():
-                return candidate[:, :-1].astype(np.float64), last
-            if np.equal(first, np.round(first)).all():
-                return candidate[:, 1:].astype(np.float64), first
-    return None
+def _flat(content: Mapping[str, Any]) -> Iterator[NDArray[Any]]:
+    """Yield the arrays of a MATLAB file in its order, those inside structs too."""
+    for value in content.values():
+        yield from _flat(value) if isinstance(value, dict) else [np.asarray(value)]
 
 
 def interpret_mat(content: Mapping[str, Any], entry: CatalogueEntry) -> dict[str, NDArray[Any]]:
     """Find features, labels and tasks among the variables of a MATLAB file; DataError lists what it holds otherwise.
 
-    One matrix (labels possibly one more column) with vectors for labels and tasks, or one matrix or struct per task in
-    the order of the file.
+    One matrix (labels possibly its last or first column) with vectors for labels and tasks, or one matrix per task in
+    the order of the file, each with its vector of labels or a column of them.
     """
-    if len(content) == 1 and isinstance(next(iter(content.values())), dict):
-        content = next(iter(content.values()))
-    blocks: list[tuple[Floats, NDArray[Any] | None]] = []
-    for value in content.values():
-        inner = list(value.values()) if isinstance(value, dict) else [value]
-        found = next((block for block in (_one_block(item, entry.features) for item in inner) if block), None)
-        if found is None:
-            continue
-        features, labels = found
-        if labels is None and isinstance(value, dict):
-            vectors = [vector for item in inner if (vector := _vector(item, len(features))) is not None]
-            labels = vectors[0] if vectors else None
-        blocks.append((features, labels))
-    if len(blocks) == entry.tasks and all(labels is not None for _, labels in blocks):
-        return {
-            "features": np.concatenate([features for features, _ in blocks]),
-            "labels": np.concatenate([labels for _, labels in blocks if labels is not None]),
-            "tasks": np.repeat(np.arange(len(blocks)), [len(features) for features, _ in blocks]),
-        }
-    if len(blocks) == 1:
-        features, labels = blocks[0]
-        vectors = [vector for value in content.values() if (vector := _vector(value, len(features))) is not None]
-        if labels is not None:
-            vectors.insert(0, labels)
-        by_count = {len(np.unique(vector)): vector for vector in vectors}
-        if entry.classes in by_count and entry.tasks in by_count:
-            return {"features": features, "labels": by_count[entry.classes], "tasks": by_count[entry.tasks]}
+    blocks, labels, vectors = [], [], []
+    for array in _flat(content):
+        found = next(
+            (one for one in (array, array.T) if one.ndim == 2 and one.shape[1] - entry.features in (0, 1)), None
+        )
+        if found is not None and found.dtype.kind in "iuf":
+            if found.shape[1] > entry.features:  # the label is the column of whole numbers
+                at = -1 if np.equal(found[:, -1], np.round(found[:, -1])).all() else 0
+                labels.append(found[:, at])
+                found = np.delete(found, at, axis=1)
+            blocks.append(found.astype(np.float64))
+        elif array.size == max(array.shape, default=0) and array.dtype.kind in "iufUb":
+            vectors.append(array.ravel())
+    sizes = [len(block) for block in blocks]
+    if len(blocks) == entry.tasks:
+        ours = labels or [vector for vector, size in zip(vectors, sizes, strict=False) if len(vector) == size]
+        if len(ours) == len(blocks):
+            numbers = np.repeat(np.arange(len(blocks)), sizes)
+            return {"features": np.concatenate(blocks), "labels": np.concatenate(ours), "tasks": numbers}
+    by_count = {len(np.unique(one)): one for one in (*labels, *vectors) if [len(one)] == sizes}
+    if {entry.classes, entry.tasks} <= set(by_count):
+        return {"features": blocks[0], "labels": by_count[entry.classes], "tasks": by_count[entry.tasks]}
     raise DataError(
         f"{entry.title}: the MATLAB file was read, but which variables are features ({entry.features} columns), labels "
         f"({entry.classes} classes) and tasks ({entry.tasks}) is not clear. It holds: {_describe(content)}."

@@ -94,20 +94,8 @@ def test_damaged_array_files(data, read, message):
         read(data)
 
 
-def test_npz_limits_and_objects():
+def test_objects_are_not_read():
     out = io.BytesIO()
     np.savez(out, a=np.zeros(1000), b=np.array([{}], dtype=object))
-    with pytest.raises(DataError, match="'b' contains Python objects"):
+    with pytest.raises(DataError, match="Object arrays cannot be loaded"):
         read_npz(out.getvalue())
-    out = io.BytesIO()
-    np.savez_compressed(out, a=np.zeros(10_000_000))
-    assert len(out.getvalue()) < 100_000
-    with pytest.raises(DataError, match="'a' needs 76 MB"):
-        read_npz(out.getvalue(), limit=10 << 20)
-
-
-def test_idx_types():
-    for code, dtype in ((8, ">u1"), (0x0B, ">i2"), (0x0C, ">i4"), (0x0D, ">f4"), (0x0E, ">f8")):
-        array = np.arange(6, dtype=dtype).reshape(2, 3)
-        data = bytes([0, 0, code, 2, 0, 0, 0, 2, 0, 0, 0, 3]) + array.tobytes()
-        np.testing.assert_array_equal(read_idx(data), array)

@@ -94,7 +94,7 @@ def test_own_feature_files_that_do_not_fit(put):
     row = ",".join(["1"] * 513)
     for lines, message in (
         ("1,2,3\n4,5,6\n", "has 3 columns; 512 features and a label"),
-        (f"{row}\n{row[:-1]}x\n", "Column 513 of the feature file"),
+        (f"{row}\n{row[:-1]}x\n", "is no number: In CSV column 513"),
     ):
         for number in (1, 2, 3):
             put(f"yearbook/yearbook_features_resnet18_{number}.csv", lines.encode())
