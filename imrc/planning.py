@@ -130,11 +130,6 @@ class Plan:
     wish: float | None = None  #: The number of effective samples to reach.
     ways: tuple[Way, ...] = ()  #: With a wish: what n, k and b alone would have to be.
 
-    @property
-    def is_reached(self) -> bool:
-        """Whether the wish is fulfilled as things are; with no wish it is."""
-        return self.wish is None or self.promised[self.of].value >= self.wish
-
 
 def _worth(n: int, k: int, b: int, rate: Rate, of: Place) -> Rate:
     """Return effective samples at a rate, and at the ends of its interval: the more change, the fewer."""
@@ -215,16 +210,14 @@ def _with_ends(found: Rate, say: Callable[[float], str]) -> str:
 
 
 def promise_sentence(plan: Plan) -> str:
-    """Say what a plan is worth.
+    """Say what a plan is worth, with b where it counts.
 
     >>> promise_sentence(make_plan(Rate.guess(0.1), 10, 20, 3))
     'n = 10, k = 20, b = 3 at ρ = 0.10: an average task is worth 21.6 samples.'
     """
-    worth = _with_ends(plan.promised[plan.of], "{:,.1f}".format)
-    return (
-        f"n = {plan.n}, k = {plan.k}, b = {plan.b} at ρ = {_with_ends(plan.rate, number)}: {PLACES[plan.of]} is worth "
-        f"{worth} samples."
-    )
+    worth, b = _with_ends(plan.promised[plan.of], "{:,.1f}".format), f", b = {plan.b}" * (plan.of == "mean")
+    at = f"n = {plan.n}, k = {plan.k}{b} at ρ = {_with_ends(plan.rate, number)}"
+    return f"{at}: {PLACES[plan.of]} is worth {worth} samples."
 
 
 def way_sentence(plan: Plan, way: Way) -> str:
@@ -251,29 +244,25 @@ def way_sentence(plan: Plan, way: Way) -> str:
 
 
 def more_sentence(plan: Plan) -> str:
-    """Return one sentence of advice: what reaches the wish, and from where on nothing is gained.
+    """Return one sentence of advice: with a wish what reaches it, and from where on nothing is gained.
 
     >>> for part in more_sentence(make_plan(Rate.guess(0.01), 10, 20, 3, ess=55)).split("; "):
     ...     print(part)
     Collect 11 samples per task, or learn 21 more tasks, or revise 5 steps back
     more than 6 backward steps gain next to nothing.
     """
-    return f"{capital(_what_to_do(plan))}; {_where_it_ends(plan)}."
+    return f"{capital('; '.join(filter(None, (_what_to_do(plan), _where_it_ends(plan)))))}."
 
 
 def _what_to_do(plan: Plan) -> str:
     if plan.wish is None:
-        return f"{PLACES[plan.of]} is worth {plan.promised[plan.of].value:,.1f} samples"
-    if plan.is_reached:
+        return ""
+    if plan.promised[plan.of].value >= plan.wish:
         return f"{PLACES[plan.of]} is already worth {plan.wish:,.3g} samples"
-    more = {way.vary: way.value for way in plan.ways if way.value is not None}
-    more |= {"k": more["k"] - plan.k} if "k" in more else {}
     words = {"n": "collect {:,} samples per task", "k": "learn {:,} more tasks", "b": "revise {:,} steps back"}
-    ways = [text.format(more[vary]) for vary, text in words.items() if vary in more]
-    if not ways:
-        ceiling = f"{plan.ways[0].ceiling:,.3g}"
-        return f"{plan.wish:,.3g} samples are out of reach: {PLACES[plan.of]} is never worth {ceiling}"
-    return ", or ".join(ways)
+    more = {way.vary: way.value - plan.k * (way.vary == "k") for way in plan.ways if way.value is not None}
+    out = f"{plan.wish:,.3g} samples are out of reach: {PLACES[plan.of]} is never worth {plan.ways[0].ceiling:,.3g}"
+    return ", or ".join(words[vary].format(value) for vary, value in more.items()) or out
 
 
 def _where_it_ends(plan: Plan) -> str:

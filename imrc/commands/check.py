@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     labels.add_argument("--labels", action="store_true", help="also run other n (takes several times as long)")
     labels.add_argument("--ess", type=float, help="target number of effective samples: print which n, k or b reach it")
     labels.add_argument("--error", type=float, help="target error, instead of --ess; implies --labels")
-    add_choice(labels, "--of", PLACES, "whose", default="mean")
+    add_choice(labels, "--of", PLACES, "whose", said="of the task that the scenario tests")
     add_predictions(parser)
     parser.add_argument("--html", metavar="FILE.html", help="write the report with all charts to one file")
     parser.add_argument("--latex", metavar="FILE.tex", help="write the table of errors for LaTeX")

@@ -38,7 +38,6 @@ from imrc.report.worth import (
     realised_samples,
     realised_sentence,
     reason_sentence,
-    theorem_4,
     theorem_4_sentence,
     worth_sentence,
 )
@@ -54,6 +53,8 @@ if TYPE_CHECKING:
 SCHEMA, VERSION = "imrc.report", 1
 """What `Report.to_dict` and ``imrc check --json`` hold; the version changes where a name or a meaning does."""
 
+_TESTED: dict[str, Place] = {"newest": "newest", "before": "next"}
+"""Whose effective samples a scenario is about, where it is not an average task's."""
 Fitted = Literal["alone", "single", "pooled", "forward", "forward_backward"]
 
 
@@ -215,20 +216,24 @@ class Report:
         if len(self.curve) > 1:
             said.append(realised_sentence(realised_samples(self.curve, self.n), self.n))
         said.append(borrowing_note(found))
-        if diagnosis is not None and diagnosis.change is not None and run.scenario.main == "forward_backward":
-            ratio, reach = diagnosis.ratio_at(self.n), run.settings.reach(run.n_tasks)
-            limited, full = (theorem_4(self.n, ratio, run.n_tasks, b) for b in (reach, None))
-            said.append(theorem_4_sentence(found, limited, full.mean, run))
+        if self.plan is not None and self.plan.of == "mean":
+            said.append(theorem_4_sentence(found, self.plan, run))
         return tuple(text.strip() for text in said if text)
 
     @cached_property
     def plan(self) -> Plan | None:
-        """What n, k and b are worth at the measured rate of change; None where that was not measured."""
+        """What n, k and b are worth to the task that the scenario tests, at the measured rate; None: not measured."""
         found = self.diagnosis
         if found is None or found.change is None:
             return None
-        rate = Rate(*found.ratio_at(1))
-        return make_plan(rate, self.n, self.run.n_tasks, self.run.settings.b) if math.isfinite(rate.value) else None
+        rate, k = Rate(*found.ratio_at(1)), self.run.n_tasks
+        # Where nothing is revised, later tasks add nothing.
+        b = self.run.settings.reach(k) if self.run.scenario.main == "forward_backward" else 0
+        return (
+            make_plan(rate, self.n, k, b, of=_TESTED.get(self.run.scenario.kind, "mean"))
+            if math.isfinite(rate.value)
+            else None
+        )
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -242,7 +247,7 @@ class Report:
             said.insert(0, budget_sentence(budget_table(self.curve), self.n))
         return tuple(said)
 
-    def planned(self, *, ess: float | None = None, error: float | None = None, of: Place = "mean") -> Plan:
+    def planned(self, *, ess: float | None = None, error: float | None = None, of: Place | None = None) -> Plan:
         """Return which samples, tasks or backward steps would reach a target.
 
         Parameters
@@ -251,8 +256,8 @@ class Report:
             The number of effective samples to reach.
         error : float or None
             The error to reach instead; needs ``imrc.check(..., labels=True)``.
-        of : {"mean", "newest", "next"}
-            For which task: an average one, the newest, or the next.
+        of : {"mean", "newest", "next"}, optional
+            For which task: an average one, the newest, or the next. None: the one that the scenario tests.
 
         Returns
         -------
@@ -271,7 +276,7 @@ class Report:
             if len(self.curve) < 2:
                 raise InputError("A target error needs runs at other n: imrc.check(..., labels=True).")
             ess = samples_for(self.curve, error)
-        return make_plan(self.plan.rate, self.n, self.plan.k, self.plan.b, ess=ess, of=of)
+        return make_plan(self.plan.rate, self.n, self.plan.k, self.plan.b, ess=ess, of=of or self.plan.of)
 
     @property
     def notes(self) -> tuple[str, ...]:

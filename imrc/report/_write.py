@@ -18,7 +18,7 @@ from imrc.evaluation.measures import MEASURES, definitions, samples_text
 from imrc.evaluation.settings import HEADLINES
 from imrc.evaluation.significance import with_error
 from imrc.features import FEATURE_TITLES
-from imrc.planning import Rate, make_plan, plan_table
+from imrc.planning import plan_table
 from imrc.plots import compare, ess, evolving
 from imrc.plots.result import QUANTITIES, decision_chart, run_choices, run_curves, run_heatmaps, run_ladder, run_story
 from imrc.report import _page
@@ -182,16 +182,12 @@ def _errors(result: RunResult, decision: Decision, references: RunResult | None)
         yield "choices", run_choices(result)
 
 
-def _effective(result: RunResult, diagnosis: Assessment | None) -> Iterator[tuple[str, go.Figure]]:
-    settings, b = result.settings, result.settings.reach(result.n_tasks)
+def _effective(report: Report) -> Iterator[tuple[str, go.Figure]]:
+    result, plan = report.run, report.plan
     yield "ess-parts", ess.ess_parts_chart(ess.ess_parts_table(ess.run_parts(result), result.labels))
-    if diagnosis is None or diagnosis.change is None or result.scenario.main != "forward_backward":
-        return
-    ratio, low, high = diagnosis.ratio_at(settings.n)
-    own = ess.OwnRatio(ratio, low, high)
-    yield "ess-curves", ess.ess_by_task(result.n_tasks, b, own)
-    if math.isfinite(ratio):
-        plan = make_plan(Rate(*diagnosis.ratio_at(1)), settings.n, result.n_tasks, b)
+    if report.diagnosis is not None and plan is not None:
+        if plan.of == "mean":
+            yield "ess-curves", ess.ess_by_task(plan.k, plan.b, ess.OwnRatio(*report.diagnosis.ratio_at(plan.n)))
         yield "plan", ess.plan_chart(plan_table(plan), plan)
 
 
@@ -227,7 +223,7 @@ def charts(report: Report, compared: Sequence[RunResult] = ()) -> Iterator[tuple
     diagnosis = report.diagnosis
     found: dict[str, Iterator[tuple[str, go.Figure]]] = {
         "Errors": _errors(report.run, report.decision, report.references),
-        "Effective sample size": _effective(report.run, diagnosis),
+        "Effective sample size": _effective(report),
         "Do the tasks evolve?": iter(()) if diagnosis is None else _evidence(diagnosis),
         "Comparison": _compared(compared),
     }

@@ -11,13 +11,13 @@ import pandas as pd
 
 from imrc._checks import InputError
 from imrc._types import Floats
-from imrc.core.theory import mean_ess
 from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult
 from imrc.evaluation.budget import falling, samples_at, samples_to_reach
 from imrc.evaluation.measures import EffectiveSamples, effective_samples, interval_text
 from imrc.evaluation.settings import BORROWING
 from imrc.evaluation.significance import interval_columns, mean_interval, with_error
+from imrc.planning import Plan, effective_samples_of
 from imrc.wording import RULES, capital, decimal, listed
 
 _TURNS_BACK = 0.6
@@ -129,22 +129,23 @@ def next_task_sentence(result: RunResult, ratio: tuple[float, float, float] | No
     return f"{text}. At the measured rate of change, the past is never worth more than σ² / d² = {most}."
 
 
-def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: float, result: RunResult) -> str:
-    """Compare Theorem 4 at the ratio measured on all samples (`full`: all succeeding tasks) with a run, and explain."""
-    learner, n = result.settings.learner, result.settings.n
+def theorem_4_sentence(run: EffectiveSamples, plan: Plan, result: RunResult) -> str:
+    """Compare Theorem 4 at the ratio measured on all samples, a plan's, with a run, and explain."""
+    learner, theorem, b = result.settings.learner, plan.promised["mean"], plan.b
     estimate = (
-        f"the run has to estimate the rate of change as it learns, from the {n} samples drawn from each task so far"
+        f"the run has to estimate the rate of change as it learns, from the {plan.n} samples drawn from each task so "
+        "far"
         if learner.tracking == "rate"
-        else f"the run estimates variances and changes by equation (7) from {n} samples of each task, so noise "
+        else f"the run estimates variances and changes by equation (7) from {plan.n} samples of each task, so noise "
         f"counts as change, and the component that changes most decides"
     )
-    off = ", and because it borrows only in part" if run.borrowing < 1 and run.mean < theorem.mean else ""
-    reach = result.settings.reach(result.n_tasks)
-    limit = f" (without that limit, Theorem 4 gives {full:,.1f})" if reach < result.n_tasks - 1 else ""
+    off = ", and because it borrows only in part" if run.borrowing < 1 and run.mean < theorem.value else ""
+    full = effective_samples_of(plan.n, plan.k, plan.k - 1, plan.rate.value)
+    limit = f" (without that limit, Theorem 4 gives {full:,.1f})" if b < plan.k - 1 else ""
     return (
-        f"**Theorem 4**, with the ratio measured on all samples, gives {theorem.mean:,.1f} ({theorem.low:,.1f} to "
+        f"**Theorem 4**, with the ratio measured on all samples, gives {theorem.value:,.1f} ({theorem.low:,.1f} to "
         f"{theorem.high:,.1f}, from the interval of the ratio). Both are means over the tasks, with at most "
-        f"{reach} step{'s' * (reach != 1)} back{limit}. They differ because {estimate}{off}."
+        f"{b} step{'s' * (b != 1)} back{limit}. They differ because {estimate}{off}."
     )
 
 
@@ -160,20 +161,6 @@ def borrowing_note(worth: EffectiveSamples) -> str:
         return "Borrowing was switched off in every step, so each task counts only its own samples."
     share = min(max(round(100 * worth.borrowing), 1), 99)  # never rounded to none or to all
     return f"On average over the steps, rules that borrow from other tasks get {share} % of the weight."
-
-
-def theorem_4(n: float, ratio: tuple[float, float, float], k: int, b: int | None) -> EffectiveSamples:
-    """Return what Theorem 4 gives for n d^2 / sigma^2, with the ends of its interval, mean over tasks; b None: all.
-
-    >>> import math
-    >>> found = theorem_4(10, (0.1, 0.0, math.inf), 20, 3)
-    >>> round(found.mean, 2), found.low, found.high
-    (52.33, 10.0, 132.0)
-    """
-    value, low, high = ratio
-    return EffectiveSamples(
-        mean_ess(n, value, k, b), mean_ess(n, high, k, b), mean_ess(n, low, k, b), own=float(n), borrowing=1.0
-    )
 
 
 def budget_sentence(table: pd.DataFrame, n: int) -> str:

@@ -11,8 +11,9 @@ from imrc.core import theory
 from imrc.diagnostics import assess
 from imrc.evaluation import LagTable, effective_samples
 from imrc.evaluation.measures import samples_text
+from imrc.planning import Rate, make_plan
 from imrc.report import guarantees
-from imrc.report.worth import borrowing_note, reason_sentence, theorem_4, worth_sentence
+from imrc.report.worth import borrowing_note, reason_sentence, worth_sentence
 
 
 @pytest.fixture(scope="module")
@@ -66,11 +67,11 @@ def test_steps_without_borrowing_are_counted_and_said(run):
 
 
 def test_theorem_4_follows_the_ratio_and_its_interval():
-    found = theorem_4(10, (0.5, 0.2, 2.0), 7, 2)
-    for value, ratio in ((found.mean, 0.5), (found.high, 0.2), (found.low, 2.0)):
-        assert value == pytest.approx(theory.ess_recursion(np.full(7, 10.0), 1.0, ratio / 10, 2)[2].mean())
-    assert theorem_4(10, (0.5, 0.0, np.inf), 7, None).low == 10.0
-    assert theorem_4(10, (0.5, 0.0, np.inf), 7, None).high == pytest.approx(70.0)
+    found = make_plan(Rate(0.05, 0.02, 0.2), 10, 7, 2).promised["mean"]
+    for value, rho in ((found.value, 0.05), (found.high, 0.02), (found.low, 0.2)):
+        assert value == pytest.approx(theory.ess_recursion(np.full(7, 10.0), 1.0, rho, 2)[2].mean())
+    ends = make_plan(Rate(0.05, 0.0, np.inf), 10, 7, 6).promised["mean"]
+    assert (ends.low, ends.high) == (10.0, pytest.approx(70.0))
 
 
 def test_the_table_of_a_sweep_holds_the_same_number(run):

@@ -82,6 +82,16 @@ def test_numbers_are_those_of_evaluate_and_assess(report, tasks):
     assert f"{worth:,.1f}" in report.labels[0]
 
 
+@pytest.mark.parametrize(
+    ("scenario", "of", "b"),
+    [("continual", "mean", 2), ("multi_task", "mean", 5), ("adaptation", "newest", 0), ("next_task", "next", 0)],
+)
+def test_the_plan_is_for_the_task_that_the_scenario_tests(report, scenario, of, b):
+    seen = replace(report.run, settings=replace(report.run.settings, scenario=scenario))
+    found = replace(report, run=seen, references=None).plan
+    assert (found.of, found.b) == (of, b)
+
+
 def test_it_prints_in_twelve_lines_and_says_each_number_once_computed(report):
     text = str(report)
     assert len(text.splitlines()) <= 12
