@@ -10,7 +10,6 @@ from typing import Any
 from imrc._checks import InputTypeError, check_bool
 from imrc._progress import ProgressLine
 from imrc.evaluation import RunResult, RunSettings, StepResult, largest_n
-from imrc.evaluation.splits import sample_sizes
 from imrc.evaluation.run import run_all, split_references, with_references
 from imrc.evaluation.splits import sample_sizes
 from imrc.report._report import Report, diagnose
