@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,3 +12,6 @@ Floats = NDArray[np.float64]
 
 Ints = NDArray[np.int64]
 """Whole numbers: classes, counts, places."""
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is under way, how much is done, and how much there is (0 if unknown)."""

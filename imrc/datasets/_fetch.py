@@ -9,12 +9,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from imrc._folders import cache_folder, replacing
+from imrc._types import Progress
 from imrc.datasets import _catalogue
 from imrc.datasets._catalogue import RemoteFile, facts
 from imrc.datasets.errors import ChecksumError, DownloadError
 
-Progress = Callable[[str, int, int], None]
-"""Called with file name, bytes so far, bytes in all (0 if unknown)."""
 Downloader = Callable[[RemoteFile, str, Path, Progress], object]
 """Gets a file from an address into a path."""
 

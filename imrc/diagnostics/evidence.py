@@ -292,8 +292,8 @@ class Innovations:
 
     z_mean: float  # standardised mean: large if changes drift in one direction, negative if they cancel
     z_lags: dict[int, float]  # standardised correlation of changes 2 to 5 tasks apart; n rho absorbs lag 1
-    raw_correlation: float  # lag-1 correlation of raw increments
-    expected_raw_correlation: float  # its expectation from noise and n rho alone, -1 / (2 + n rho)
+    increment_correlation: float  # lag-1 correlation of raw increments
+    expected_increment_correlation: float  # its expectation from noise and n rho alone, -1 / (2 + n rho)
     m_eff: float  # effective number of independent components of the changes, in [1, m]
 
     @property
@@ -353,7 +353,7 @@ def innovations(reduced: Reduced, ratio: float) -> Innovations:
     return Innovations(
         z_mean=_standardised(M[np.triu_indices(steps, 1)]),
         z_lags={t: _standardised(np.diagonal(M, t)) for t in _LAGS if t < steps},
-        raw_correlation=neighbours / total if total > 0 else 0.0,
-        expected_raw_correlation=-1.0 / (2.0 + ratio),
+        increment_correlation=neighbours / total if total > 0 else 0.0,
+        expected_increment_correlation=-1.0 / (2.0 + ratio),
         m_eff=m_eff,
     )

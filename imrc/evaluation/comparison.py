@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from imrc._checks import check_choice
+from imrc._types import Progress
 from imrc.baselines import method_class, method_title, parse_method
 from imrc.core.presets import own_features
 from imrc.evaluation.columns import StepResult
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 ScoreKind = Literal["average", "newest", "own", "released", "before"]
 SCORE_KINDS: dict[ScoreKind, str] = {
     "average": HEADLINES["average"],
-    "newest": "mean over steps of the error on the newest task",
+    "newest": HEADLINES["newest"],
     "own": "newest task for methods that keep nothing for earlier tasks (Condor, DriftSurf, AUE), else average",
     "released": HEADLINES["released"],
     "before": HEADLINES["before"],
@@ -58,7 +59,6 @@ UNTUNED = (
 )
 """Caveat shown wherever methods are compared."""
 
-Progress = Callable[[str, int, int], None]
 LONG_S = 60.0
 """A method is announced if all its tasks would take longer than this at the pace of the first."""
 

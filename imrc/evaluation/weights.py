@@ -25,7 +25,7 @@ from imrc.tasks import TaskSequence
 if TYPE_CHECKING:
     import pandas as pd
 
-Rule = Literal["forward_backward", "forward"]
+BorrowingRule = Literal["forward_backward", "forward"]
 
 
 def _drawn(sequence: TaskSequence, settings: RunSettings, step: int) -> list[tuple[Floats, Ints]]:
@@ -57,7 +57,9 @@ def _component_weights(settings: IMRCSettings, train: list[tuple[Floats, Ints]],
     return np.asarray(list(revised)[-1][0])
 
 
-def _weights(settings: IMRCSettings, train: list[tuple[Floats, Ints]], n_classes: int, task: int, rule: Rule) -> Floats:
+def _weights(
+    settings: IMRCSettings, train: list[tuple[Floats, Ints]], n_classes: int, task: int, rule: BorrowingRule
+) -> Floats:
     """Learn the tasks as a run does, and return the share of each, (tasks,)."""
     if settings.tracking == "component":
         return np.asarray(_component_weights(settings, train, n_classes, task).mean(axis=1))
@@ -71,7 +73,7 @@ def _weights(settings: IMRCSettings, train: list[tuple[Floats, Ints]], n_classes
 
 
 def task_weights(
-    sequence: TaskSequence, settings: RunSettings, task: int, rule: Rule = "forward_backward"
+    sequence: TaskSequence, settings: RunSettings, task: int, rule: BorrowingRule = "forward_backward"
 ) -> pd.DataFrame:
     """Return the weight of every task up to the step at which the rule of `task` (from 0) was learnt last.
 
@@ -87,7 +89,7 @@ def task_weights(
     import pandas as pd
 
     check_int("task", task, 0, len(sequence) - 1)
-    check_choice("rule", rule, get_args(Rule))
+    check_choice("rule", rule, get_args(BorrowingRule))
     reach = settings.reach(len(sequence))
     step = task if rule == "forward" else min(task + reach, len(sequence) - 1)
     with single_thread():

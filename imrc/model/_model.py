@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-Rows: TypeAlias = "Source | Table | ArrayLike"
+RawRows: TypeAlias = "Source | Table | ArrayLike"
 _Rule = tuple[Floats, float]  # parameters, and the max term of (3), which probabilities of the 0-1 rule need
 _rule = attrgetter("coef", "nu")  # of what is known of a task
 
@@ -115,7 +115,7 @@ class Model:
             f"  {measured}model learnt from {size} a task{'' if self.updatable else '; cannot be updated'}"
         )
 
-    def predict(self, rows: Rows, task: int | str = "next") -> NDArray[Any]:
+    def predict(self, rows: RawRows, task: int | str = "next") -> NDArray[Any]:
         """Return the most probable class of each row, ties to the first.
 
         Parameters
@@ -137,7 +137,7 @@ class Model:
         """
         return np.asarray(self.classes[self._scores(self._understood(rows)[0], task)[0].argmax(axis=1)])
 
-    def predict_proba(self, rows: Rows, task: int | str = "next") -> Floats:
+    def predict_proba(self, rows: RawRows, task: int | str = "next") -> Floats:
         """Return the probability of each class, shape (n_rows, n_classes).
 
         Parameters
@@ -147,7 +147,7 @@ class Model:
         """
         return probabilities(*self._scores(self._understood(rows)[0], task))
 
-    def predict_frame(self, rows: Rows, task: int | str = "next") -> pd.DataFrame:
+    def predict_frame(self, rows: RawRows, task: int | str = "next") -> pd.DataFrame:
         """Return the rows with the predicted class and the probability of each class in additional columns.
 
         Parameters
@@ -172,7 +172,7 @@ class Model:
             found[name] = column
         return found
 
-    def update(self, rows: Rows, labels: ArrayLike | None = None, *, name: str = "") -> Model:
+    def update(self, rows: RawRows, labels: ArrayLike | None = None, *, name: str = "") -> Model:
         """Learn the next task, once its labels are available.
 
         Parameters
@@ -279,7 +279,7 @@ class Model:
 
         return pd.DataFrame(rows if isinstance(rows, list | tuple) else values, columns=list(self.columns))
 
-    def _understood(self, rows: Rows) -> tuple[Floats, NDArray[Any] | None, list[str]]:
+    def _understood(self, rows: RawRows) -> tuple[Floats, NDArray[Any] | None, list[str]]:
         """Return numbers as tasks hold them, labels where there are some, and the names of the tasks; say the notes."""
         X, labels, named, notes = self._opened(rows), None, list[str](), list[str]()
         if not isinstance(X, np.ndarray):

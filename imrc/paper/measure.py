@@ -14,10 +14,10 @@ import numpy as np
 import imrc
 from imrc import datasets
 from imrc._checks import InputError, check_choice, check_int
+from imrc._types import Progress
 from imrc.baselines import PUBLISHED, SIMPLE, parse_method
 from imrc.evaluation.comparison import (
     SCORE_KINDS,
-    Progress,
     ScoreKind,
     comparison_table,
     imrc_key,

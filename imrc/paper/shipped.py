@@ -22,7 +22,7 @@ Name = Literal[
 ]
 
 
-KINDS = ("average", "newest")
+SHIPPED_ERRORS = ("average", "newest")
 """Errors that the shipped comparison has."""
 
 
@@ -58,7 +58,7 @@ def table(name: Name) -> pd.DataFrame:
     return _table(check_choice("name", name, get_args(Name))).copy()
 
 
-def compared(dataset: str) -> pd.DataFrame:
+def comparison(dataset: str) -> pd.DataFrame:
     """Return what methods made of a built-in dataset, as `imrc.evaluation.comparison.score_table` does, at several n.
 
     >>> sorted(set(compared("identical")["n"]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from imrc.plots._drawing import on_dark
-from imrc.plots.compare import (
+from imrc.plots.against_others import (
     method_curves,
     method_differences,
     method_errors,

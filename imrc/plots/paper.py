@@ -29,7 +29,7 @@ from imrc.plots._drawing import (
     whiskers,
     whole_numbers,
 )
-from imrc.plots.compare import METHOD_COLOURS
+from imrc.plots.against_others import METHOD_COLOURS
 from imrc.plots.fitting import plain_text
 from imrc.wording import RULES, with_spread
 

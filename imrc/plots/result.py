@@ -187,7 +187,7 @@ def decision_chart(errors: pd.DataFrame, measure: str = "error") -> go.Figure:
     )
 
 
-TITLES: dict[Quantity, str] = {
+QUANTITY_TITLES: dict[Quantity, str] = {
     "error": "Where are the errors?",
     "difference": "Where does transfer help?",
     "risk": "What does each rule promise?",
@@ -228,7 +228,7 @@ def error_heatmaps(
     selects it where there are not too many (``customdata`` holds the task from 1).
     """
     unit = {"error": "error", "difference": "difference to alone", "risk": risk}[
-        check_choice("quantity", quantity, TITLES)
+        check_choice("quantity", quantity, QUANTITY_TITLES)
     ]
     first = next(iter(tables.values()))
     tasks = int(first["task"].max())
@@ -270,7 +270,7 @@ def error_heatmaps(
         gap=0.025,
         share_y=True,
         # In the subtitle: a horizontal colour bar leaves no room for the name of its unit.
-        title=TITLES[quantity],
+        title=QUANTITY_TITLES[quantity],
         subtitle=f"colour: {html.escape(unit)}",
         height=344 if tasks <= 20 else 384 if tasks <= 30 else 540,
         legend=False,

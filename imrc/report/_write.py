@@ -19,11 +19,11 @@ from imrc.evaluation.settings import HEADLINES
 from imrc.evaluation.significance import with_error
 from imrc.features import FEATURE_TITLES
 from imrc.planning import plan_table
-from imrc.plots import compare, ess, evolving
+from imrc.plots import against_others, ess, evolving
 from imrc.plots.result import QUANTITIES, decision_chart, run_choices, run_curves, run_heatmaps, run_ladder, run_story
 from imrc.report import _page
 from imrc.report._report import Report, diagnose
-from imrc.report.comparisons import interval_words, plain_errors_note
+from imrc.report.against_others import interval_words, plain_errors_note
 from imrc.report.decision import Decision
 from imrc.tasks import TaskSequence
 from imrc.wording import RISKS, RULES, capital, decimal, number, p_text, versions, with_spread
@@ -210,12 +210,12 @@ def _compared(compared: Sequence[RunResult]) -> Iterator[tuple[str, go.Figure]]:
     from imrc.paper.printed import with_printed
 
     table = with_printed(comparison_table(score_table(list(compared))))
-    yield "method-errors", compare.method_errors(table)
+    yield "method-errors", against_others.method_errors(table)
     if len(table) > 1:
-        yield "method-differences", compare.method_differences(table)
+        yield "method-differences", against_others.method_differences(table)
     best = list(table["method"])[:6]
     by_step = curve_table(list(compared))
-    yield "method-curves", compare.method_curves(by_step[by_step["method"].isin(best)])
+    yield "method-curves", against_others.method_curves(by_step[by_step["method"].isin(best)])
 
 
 def charts(report: Report, compared: Sequence[RunResult] = ()) -> Iterator[tuple[str, str, go.Figure]]:

@@ -39,14 +39,14 @@ class SweepReport:
     total: int
     ran: int = 0
     stored_before: int = 0
-    shared: int = 0  # another sweep finished them in the meantime
+    by_others: int = 0  # another sweep finished them in the meantime
     failed: list[tuple[Cell, Failure]] = field(default_factory=list)
     cell: Cell | None = None  # the one just finished
 
     @property
     def done(self) -> int:
         """Cells that are in the store."""
-        return self.ran + self.stored_before + self.shared
+        return self.ran + self.stored_before + self.by_others
 
 
 def _here(run: Run, cell: Cell) -> Future[Outcome]:
@@ -188,7 +188,7 @@ def run_sweep(
                 elif outcome is not None and store.put(cell, outcome):
                     report.ran += 1
                 else:
-                    report.shared += 1
+                    report.by_others += 1
                     if outcome is not None:
                         # Another sweep works on the same cells side by side: leave them to it, go on elsewhere.
                         waiting.rotate(-random.randrange(len(waiting) + 1))  # noqa: S311 - not a secret

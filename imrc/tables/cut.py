@@ -30,7 +30,7 @@ NEARLY_ALL = 0.9
 """A class with a larger share of the rows is warned of."""
 MOST_IN_A_MONTH = 300
 """Rows a month above which tasks are weeks, and rows a week above which they are days, unless somebody chooses."""
-_KINDS: dict[str, ColumnKind] = {"category": "category", "date": "date", "number": "undeclared"}
+_COLUMN_KINDS: dict[str, ColumnKind] = {"category": "category", "date": "date", "number": "undeclared"}
 _ID = r"(?i)^(id|uuid|guid|index|unnamed.*|row|nr\.?|no\.?|number|.*[ _.-](id|uuid|nr|no|number))$|.*[a-z]I[dD]$"
 
 
@@ -223,7 +223,7 @@ def cut_table(
         description=f"The file {table.name}",
         feature_names=tuple(column.name for column in columns),
         info={"source": "your own file", "licence": "yours", "file_sha256": table.sha256, "recipe": recipe.to_dict()},
-        column_kinds=tuple(_KINDS[column.kind] for column in columns),
+        column_kinds=tuple(_COLUMN_KINDS[column.kind] for column in columns),
         categories={j: column.categories for j, column in enumerate(columns) if column.kind == "category"},
         max_categories=max_categories,
         max_missing=max_missing,

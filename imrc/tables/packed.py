@@ -16,8 +16,8 @@ from imrc.tables.table import clean_name
 _CHUNK = 1 << 20
 _MAX_DIRECTORY = 4 << 20
 """Bytes the list of files in a zip archive may take: it is read in one piece."""
-_KINDS = {b"PK\x03\x04": "zip", b"PK\x05\x06": "zip", b"\x1f\x8b": "gzip", b"PAR1": "parquet"}
-_KINDS[b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"] = "excel"
+_FILE_KINDS = {b"PK\x03\x04": "zip", b"PK\x05\x06": "zip", b"\x1f\x8b": "gzip", b"PAR1": "parquet"}
+_FILE_KINDS[b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"] = "excel"
 _OTHER = (
     *(b"%PDF", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05", b"$FL", b"RDX", b"BZh", b"{", b"[{"),
     *(b"<stata", b"<!doctype", b"<html", b"<?xml", b"<svg"),
@@ -31,7 +31,7 @@ OTHER = (
 def kind_of(data: bytes) -> str:
     """Return what the first bytes say: "zip", "gzip", "parquet", "excel" (.xls), "other", or else "text"."""
     other = data[:512].lstrip()[:10].lower().startswith(_OTHER) or data.startswith(_OTHER)
-    return next((kind for start, kind in _KINDS.items() if data.startswith(start)), "other" if other else "text")
+    return next((kind for start, kind in _FILE_KINDS.items() if data.startswith(start)), "other" if other else "text")
 
 
 @contextlib.contextmanager

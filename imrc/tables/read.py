@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PREVIEW_ROWS = 20
-_KINDS = {"\t": "TSV, cells separated by tabs"}
-_KINDS |= {sign: f"CSV, cells separated by {name}" for sign, name in ((",", "commas"), (";", "semicolons"))}
+_SEPARATED = {"\t": "TSV, cells separated by tabs"}
+_SEPARATED |= {sign: f"CSV, cells separated by {name}" for sign, name in ((",", "commas"), (";", "semicolons"))}
 _CHUNK = 1 << 24
 _AS_TEXT = dict.fromkeys((f"f{j}" for j in range(MAX_COLUMNS)), pa.string())
 _MOST_NAMED = 100_000
@@ -323,7 +323,7 @@ def _read_text(data: bytes, name: str, reading: Reading) -> _Raw:
                 "are separated by commas, semicolons or tabs. If this is another kind of file, save it as CSV."
             )
         columns, mended = parse_delimited(utf8, delimiter)
-        kind, mark = f"{_KINDS[delimiter]}, {encoding}", "." if delimiter == "," else ""
+        kind, mark = f"{_SEPARATED[delimiter]}, {encoding}", "." if delimiter == "," else ""
         raw = _headed(_Raw([], columns, kind, notes, mark), reading)
     if mended:
         raw.notes.append(f"{mended:,} rows ended in one separator too many, which was removed.")

@@ -7,20 +7,20 @@ from imrc.baselines import method_title
 from imrc.evaluation.comparison import comparison_table, preset_in
 from imrc.paper.printed import with_printed
 from imrc.plots import method_errors
-from imrc.report.comparisons import (
+from imrc.report.against_others import (
     comparison_settings,
     comparison_summary,
     comparison_view,
     shipped_view,
     winner_sentence,
 )
-from pages.against_others import comparison
+from pages.against_others import views
 from pages.shell import charts, controls, running, state
 
 visit = state.visit()
 choice = visit.choice
 sequence, title = visit.sequence(), state.title_of(choice.dataset)
-shipped = comparison.shipped_scores(choice)
+shipped = views.shipped_scores(choice)
 head = st.container()
 place = st.container(horizontal=True, vertical_alignment="bottom")
 measure = shipped is None or controls.toggle(
@@ -30,7 +30,7 @@ measure = shipped is None or controls.toggle(
     place=place,
 )
 if shipped is not None and not measure:
-    n = comparison.size_chosen(shipped, choice.settings.n, place)
+    n = views.size_chosen(shipped, choice.settings.n, place)
     kind = "average"
     scores = shipped[shipped["n"] == n]
     table = comparison_table(scores)
@@ -38,7 +38,7 @@ if shipped is not None and not measure:
 else:
     names = place.multiselect(
         "Methods",
-        comparison.choices(),
+        views.choices(),
         default=running.COMPARED_METHODS,
         format_func=method_title,
         key="compare_methods",
@@ -46,12 +46,12 @@ else:
         help="Simple rivals and published methods, with named sets of hyper-parameters in brackets. IMRC is always "
         "included. All methods get the same training and test samples in the same representation.",
     )
-    kind = comparison.kind_chosen(choice.settings, place)
-    scores = comparison.measured_scores(choice, names, kind, head)
-    table = with_printed(comparison_table(scores, kind=kind, reference=comparison.reference_in(scores, kind)))
+    kind = views.kind_chosen(choice.settings, place)
+    scores = views.measured_scores(choice, names, kind, head)
+    table = with_printed(comparison_table(scores, kind=kind, reference=views.reference_in(scores, kind)))
     view = comparison_view(table)
 
-comparison.about(list(table["method"]), place)
+views.about(list(table["method"]), place)
 with head:
     st.markdown(f"# {comparison_summary(table, title)}")
     st.markdown(winner_sentence(table))
@@ -65,7 +65,7 @@ charts.show(
     alt="Errors of all methods with 95 % intervals: "
     + ", ".join(f"{one.title} {one.error:.3f}" for one in table.itertuples()),
 )
-st.dataframe(view, hide_index=True, row_height=24, height=38 + 24 * len(view), column_config=comparison.columns(kind))
+st.dataframe(view, hide_index=True, row_height=24, height=38 + 24 * len(view), column_config=views.columns(kind))
 with controls.for_experts("compare_experts") as fold:
     if fold.open:
-        comparison.experts(table, scores, kind, choice, measured=measure)
+        views.experts(table, scores, kind, choice, measured=measure)

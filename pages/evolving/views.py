@@ -20,7 +20,7 @@ from imrc.plots.tasks import image_side
 from imrc.watch import arrival_sentences, watch_story
 from pages.shell import charts, controls, running, state
 from pages.shell.choice import OWN, Choice
-from pages.shell.keeping import Store
+from pages.shell.keeping import Kept
 
 _Row = st.delta_generator.DeltaGenerator
 _COMPARE = {"nothing": "Nothing", "independent": "Independent tasks", "random_walk": "A random walk"}
@@ -60,7 +60,7 @@ $$
 \tau_j = \mathrm{level}_j + \mathrm{noise}, \qquad \mathrm{level}_j - \mathrm{level}_{j-1} \sim (0, n\rho)
 $$
 """
-_KINDS = r"""
+_MODELS = r"""
 Each kind is a Gaussian model with p fitted numbers, ℓ its restricted log-likelihood per component, and m the effective
 number of independent components. Candidates are the places of jumps, shared levels, or frequencies that were tried. If
 the two best differ by less than 2, both are named.
@@ -92,8 +92,8 @@ nothing changes.
 *More than usual* is calibrated by simulation only. An alarm means that something changes, not that the change matters.
 Slow drift, which forward learning is made for, sets it off too. For a file that grows, use `imrc watch`.
 """
-_changes = Store[tuple[Hashable, ...], Changed]("changes")
-_stories = Store[tuple[Hashable, ...], pd.DataFrame]("watching")
+_changes = Kept[tuple[Hashable, ...], Changed]("changes")
+_stories = Kept[tuple[Hashable, ...], pd.DataFrame]("watching")
 
 
 def _reference(kind: str, choice: Choice) -> Assessment:
@@ -220,7 +220,7 @@ def _kinds(_choice: Choice, result: Assessment) -> None:
         alt="BIC of each kind of change behind the best: "
         + ", ".join(f"{evolving.GROUP_NAMES[group]} {gap:.0f}" for group, gap in result.gaps.items()),
     )
-    st.markdown(_KINDS)
+    st.markdown(_MODELS)
 
 
 def _reliable(_choice: Choice, result: Assessment) -> None:

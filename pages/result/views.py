@@ -18,7 +18,7 @@ from imrc.evaluation.weights import task_weights, weights_sentence
 from imrc.paper import shipped
 from imrc.plots.result import (
     LAG_VIEW_ABOVE,
-    TITLES,
+    QUANTITY_TITLES,
     Quantity,
     decision_chart,
     run_choices,
@@ -31,12 +31,12 @@ from imrc.plots.result import (
 from imrc.plots.tasks import image_strip, moving_clouds, sample_images, task_clouds
 from imrc.plots.what_if import budget_chart, reliability_chart, reliability_table, weights_chart
 from imrc.report import Report
-from imrc.report.comparisons import plain_errors_note
+from imrc.report.against_others import plain_errors_note
 from imrc.wording import RISKS, RULES, capital
 from pages.result import what_if
 from pages.shell import charts, controls, state
 from pages.shell.choice import plain
-from pages.shell.keeping import Store
+from pages.shell.keeping import Kept
 from pages.shell.running import current_report
 
 LANDING = "six_or_nine"
@@ -123,7 +123,7 @@ VIEWS = {
     "what_if": "What if?",
 }
 
-_weights_kept = Store[tuple[Hashable, ...], pd.DataFrame]("weights")
+_weights_kept = Kept[tuple[Hashable, ...], pd.DataFrame]("weights")
 
 
 def show(report: Report, sequence: imrc.TaskSequence, *, decision: bool) -> None:
@@ -161,7 +161,7 @@ def heatmaps(report: Report, quantity: Quantity = "error") -> None:
         RISKS[run.loss].lower(),
         triangle=triangle,
         name=f"heatmaps-{quantity}",
-        alt=f"{TITLES[quantity]}. Average {run.measure()}: "
+        alt=f"{QUANTITY_TITLES[quantity]}. Average {run.measure()}: "
         + ", ".join(f"{RULES[rule]} {with_error(errors[rule])}" for rule in run.rules),
     )
     if run.scenario.kind == "before":

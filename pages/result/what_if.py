@@ -13,11 +13,11 @@ from imrc.evaluation import RunResult, RunSettings
 from imrc.evaluation import what_if as asked
 from imrc.plots.what_if import blocks_chart, gains_chart, without_chart
 from pages.shell import charts, controls, keeping, running, state
-from pages.shell.keeping import Store
+from pages.shell.keeping import Kept
 
 QUESTIONS = {"blocks": "Other block sizes", "order": "Another order", "drop": "A task less"}
 
-_kept = Store[tuple[Hashable, ...], Any]("what if")
+_kept = Kept[tuple[Hashable, ...], Any]("what if")
 
 
 def _found(

@@ -17,7 +17,7 @@ from imrc.plots.fitting import untitled
 from imrc.tables import csv_text
 from pages.shell import controls, frame
 from pages.shell.choice import plain
-from pages.shell.keeping import Store
+from pages.shell.keeping import Kept
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Drawing:
     size: int
 
 
-_kept = Store[str, Drawing]("charts", lambda drawing: drawing.size)
+_kept = Kept[str, Drawing]("charts", lambda drawing: drawing.size)
 
 
 def _drawing(figure: go.Figure, *, narrow: bool, dark: bool) -> Drawing:

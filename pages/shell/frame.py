@@ -14,7 +14,7 @@ from imrc.evaluation import RunResult
 from imrc.evaluation.comparison import run_difference
 from imrc.evaluation.significance import with_error
 from imrc.plots.fitting import PHONE_PX
-from imrc.report.comparisons import interval_words
+from imrc.report.against_others import interval_words
 from imrc.wording import RULES
 from pages.shell import running, state
 from pages.shell.choice import Choice, plain
@@ -157,7 +157,7 @@ def _errors(result: RunResult) -> str:
 
 def _kept(choice: Choice) -> RunResult | None:
     try:
-        return running.stored_result(choice)
+        return running.kept_result(choice)
     except DataError:
         return None
 

@@ -39,7 +39,7 @@ def size_in_memory(value: object) -> int:
     return len(rest) + sum(array.raw().nbytes for array in arrays)
 
 
-class Kept:
+class Memory:
     """Values of all kinds with their sizes, those used least recently dropped first."""
 
     def __init__(self, limit: int) -> None:
@@ -51,12 +51,12 @@ class Kept:
 
 
 @st.cache_resource(show_spinner=False)
-def kept() -> Kept:
+def memory() -> Memory:
     """Return what this server keeps."""
-    return Kept(KEEP_BYTES)
+    return Memory(KEEP_BYTES)
 
 
-class Store(Generic[K, V]):
+class Kept(Generic[K, V]):
     """The values of one kind by key, in the memory of all kinds; who asks for one that another makes waits for it."""
 
     def __init__(self, kind: str, size_of: Callable[[V], int] = size_in_memory) -> None:
@@ -64,15 +64,15 @@ class Store(Generic[K, V]):
 
     def get(self, key: K) -> V | None:
         """Return a kept value or None."""
-        memory = kept()
-        with memory.changed:
-            return memory.entries.get((self._kind, key), (None, 0))[0]
+        held = memory()
+        with held.changed:
+            return held.entries.get((self._kind, key), (None, 0))[0]
 
     def values(self) -> list[V]:
         """Return all values kept, which is no use of them."""
-        memory = kept()
-        with memory.changed:
-            return [Cache.__getitem__(memory.entries, key)[0] for key in memory.entries if key[0] == self._kind]
+        held = memory()
+        with held.changed:
+            return [Cache.__getitem__(held.entries, key)[0] for key in held.entries if key[0] == self._kind]
 
     def put(self, key: K, value: V) -> V:
         """Keep a value and return it; one that is there already under this key stays."""
@@ -80,14 +80,14 @@ class Store(Generic[K, V]):
 
     def get_or_make(self, key: K, make: Callable[[], V]) -> V:
         """Return a kept value, or make and keep it."""
-        memory = kept()
+        held = memory()
 
         def entry() -> tuple[V, int]:
             value = make()
             # A value that is too large counts as the whole limit: it is kept, alone, for the next click.
-            return value, min(self._size_of(value), int(memory.entries.maxsize))
+            return value, min(self._size_of(value), int(held.entries.maxsize))
 
-        value: V = memory.get_or_make((self._kind, key), entry)[0]
+        value: V = held.get_or_make((self._kind, key), entry)[0]
         return value
 
 

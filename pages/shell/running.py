@@ -26,7 +26,7 @@ from imrc.solvers import warm_up
 from imrc.sweeps import ResultStore, StoreError, default_store_path
 from pages.shell import keeping, state
 from pages.shell.choice import Choice, plain
-from pages.shell.keeping import Store
+from pages.shell.keeping import Kept
 
 COMPARED_PRESETS = ("recommended", "paper")
 """Presets of IMRC that are always compared."""
@@ -54,7 +54,7 @@ def comparison_kept(
     """Return the runs of the comparison that are there already, with their visitor's names."""
     # By key: settings of runs that nobody asked for need not be made.
     keys = (state.key_of(sequence, settings, **change) for change in comparison_changes(settings, names))
-    return [state.named(result, sequence) for key in keys if (result := store.get(key)) is not None]
+    return [state.named(result, sequence) for key in keys if (result := kept_runs.get(key)) is not None]
 
 
 def _in_store(sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:
@@ -78,8 +78,8 @@ _SENTENCE_AT = 5
 _FIRST_SHOWN_S = 0.3
 """A run that ends sooner shows no progress bar: it would only flicker."""
 
-store = Store[state.RunKey, RunResult]("runs")
-_diagnoses = Store[tuple[str, FeatureSpec, int], Assessment]("diagnoses")
+kept_runs = Kept[state.RunKey, RunResult]("runs")
+_diagnoses = Kept[tuple[str, FeatureSpec, int], Assessment]("diagnoses")
 
 
 def may_run(sequence: imrc.TaskSequence, settings: RunSettings) -> bool:
@@ -181,11 +181,11 @@ def _waits(choice: Choice, sequence: imrc.TaskSequence) -> float:
 def _kept(choice: Choice, sequence: imrc.TaskSequence, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
     """Return the result of these settings if it is kept, or held by one that is: of more tasks, steps, repetitions."""
     key = state.key_of(sequence, choice.settings, **changes)
-    found = store.get(key)
+    found = kept_runs.get(key)
     if found is not None:
         return found
     n, seed = (changes.get(name, getattr(choice.settings, name)) for name in ("n", "seed"))
-    for run in store.values():
+    for run in kept_runs.values():
         if (run.settings.n, run.settings.seed) != (n, seed):
             continue
         whole, asked = sequence, _changed(choice, changes)
@@ -193,7 +193,7 @@ def _kept(choice: Choice, sequence: imrc.TaskSequence, **changes: Any) -> RunRes
             whole, asked = state.visit().longer(choice, run.n_tasks), replace(asked, k=len(sequence))
         held = run.answering(asked, whole)
         if held is not None and held.fingerprint == sequence.fingerprint:
-            return store.put(key, replace(held, settings=_changed(choice, changes)))
+            return kept_runs.put(key, replace(held, settings=_changed(choice, changes)))
     return None
 
 
@@ -201,7 +201,7 @@ def _changed(choice: Choice, changes: dict[str, Any]) -> RunSettings:
     return (replace(choice.settings, **changes) if changes else choice.settings).computed
 
 
-def stored_result(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
+def kept_result(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
     """Return the result of a choice, with `changes` to its settings, if it is there already."""
     sequence = state.visit().sequence_for(choice)
     found = _kept(choice, sequence, **changes)
@@ -226,7 +226,7 @@ def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN4
         settings = _changed(choice, changes)
         kept = _in_store(sequence, settings)  # what `imrc sweep` has kept is read, not computed
         if kept is not None:
-            result = store.put(key, kept)
+            result = kept_runs.put(key, kept)
         elif visit.stopped == key:
             result = _stopped_result(key, sequence, settings)
         elif may_run(sequence, settings):
@@ -299,7 +299,7 @@ def runs_by_n(*, kept: bool) -> list[RunResult]:
     choice, sequence = state.visit().choice, state.visit().sequence()
     runs = []
     for n in sample_sizes(largest_n(sequence), choice.settings.n):
-        run = stored_result(choice, n=n) if kept else result_of(choice, n=n)
+        run = kept_result(choice, n=n) if kept else result_of(choice, n=n)
         if run is None or run.n_tasks < len(sequence):
             return []
         runs.append(run)
@@ -329,7 +329,7 @@ def _compute(
     visit, first = state.visit(), state.visit().begun.get(key)
     others = state.key_of(sequence, settings, **REFERENCE)
     job = settings if first is None else replace(first.settings, repetitions=settings.repetitions)
-    if first is None and beside and "imrc" in settings.methods and store.get(others) is None:
+    if first is None and beside and "imrc" in settings.methods and kept_runs.get(others) is None:
         job = with_references(settings)
     begin = 0 if first is None else first.settings.repetitions
     if first is not None and begin >= until:
@@ -374,8 +374,8 @@ def _compute(
         return found
     if job is not settings and job.methods != settings.methods:
         found, references = split_references(found, settings)
-        store.put(others, references)
-    return store.put(key, found)
+        kept_runs.put(others, references)
+    return kept_runs.put(key, found)
 
 
 def guaranteed_result() -> RunResult | None:

@@ -22,7 +22,7 @@ from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult, RunSettings, StepResult
 from imrc.report import Report
 from pages.shell.choice import CHOICE_NAMES, OWN, Choice, fit_to_dataset, from_values, plain
-from pages.shell.keeping import Store
+from pages.shell.keeping import Kept
 
 _LARGE = 10_000_000
 """Numbers (80 MB) above which a sequence counts as large: one of those is kept."""
@@ -34,7 +34,7 @@ _LOOKED_S = 5.0
 
 T = TypeVar("T", RunResult, Assessment)
 
-_sequences = Store[tuple[str, int, int], imrc.TaskSequence]("sequences")
+_sequences = Kept[tuple[str, int, int], imrc.TaskSequence]("sequences")
 
 
 def _load(name: str, tasks: int, seed: int) -> imrc.TaskSequence:

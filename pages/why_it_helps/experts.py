@@ -13,11 +13,11 @@ from imrc.report.worth import next_task_sentence
 from imrc.wording import LOSSES
 from pages.shell import charts, controls, state
 from pages.shell.choice import PRESET_TITLES, Choice, loss_in_words
-from pages.shell.keeping import Store
+from pages.shell.keeping import Kept
 from pages.shell.running import guaranteed_result
 
 _LARGEST_KAPPA = 1e9
-_plug_ins = Store[tuple[str, FeatureSpec, int], guarantees.PlugIn]("plug ins")
+_plug_ins = Kept[tuple[str, FeatureSpec, int], guarantees.PlugIn]("plug ins")
 _REGIMES = r"""
 **Theorems 2 and 4** for the effective sample size (ESS) of task j of k with forward (⇀), and forward and backward
 learning (⇌); d² is the largest expected quadratic change between neighbours, σ² the variance of a sample.

@@ -9,7 +9,7 @@ import imrc
 from imrc.baselines import registry
 from imrc.evaluation.comparison import UNTUNED, comparison_table, score_table
 from imrc.paper import shipped
-from imrc.report.comparisons import comparison_summary, comparison_view
+from imrc.report.against_others import comparison_summary, comparison_view
 from imrc.wording import decimal
 from pages.shell import running, state
 from tests.app.conftest import texts
@@ -45,7 +45,7 @@ def test_built_in_data_have_shipped_results_at_once(app, monkeypatch):
     monkeypatch.setattr(running, "iter_run", refuse)
     test = app(dataset="identical", k="4", n="12", repetitions="1").switch_page(PAGE).run()
     assert not test.exception
-    scores = shipped.compared("identical")
+    scores = shipped.comparison("identical")
     sizes = sorted(set(scores["n"]))
     for n in (10, sizes[-1]):  # the one nearest to n, and the largest
         test = test.radio(key="compare_n").set_value(n).run() if n != 10 else test

@@ -10,7 +10,7 @@ import pytest
 import imrc
 from imrc.cli import main
 from imrc.evaluation import effective_samples
-from pages.shell.running import store
+from pages.shell.running import kept_runs
 from pages.shell.state import key_of
 
 SMALL = {"dataset": "random_walk", "k": "5", "n": "6", "repetitions": "2"}
@@ -19,7 +19,7 @@ SMALL = {"dataset": "random_walk", "k": "5", "n": "6", "repetitions": "2"}
 def page_result(test):
     visit = test.session_state["visit"]
     settings = visit.choice.settings
-    found = store.get(key_of(visit.sequence(), settings))
+    found = kept_runs.get(key_of(visit.sequence(), settings))
     return found if found.settings == settings else found.seen_as(settings.scenario)
 
 

@@ -11,7 +11,7 @@ import imrc
 from imrc import datasets
 from imrc.evaluation.comparison import run_difference
 from imrc.evaluation.significance import with_error
-from imrc.report.comparisons import interval_words
+from imrc.report.against_others import interval_words
 from pages.shell import state
 from pages.shell.frame import PAGES
 from tests.app.conftest import ROOT, link, metrics, texts

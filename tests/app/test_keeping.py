@@ -6,7 +6,7 @@ import time
 import pytest
 
 from pages.shell import keeping
-from pages.shell.keeping import Store
+from pages.shell.keeping import Kept
 
 
 @pytest.fixture(autouse=True)
@@ -15,14 +15,14 @@ def _small(nothing_kept, monkeypatch):
 
 
 def test_several_who_ask_at_once_get_one_value_made_once():
-    store, made, got = Store("texts", len), [], []
+    texts, made, got = Kept("texts", len), [], []
 
     def make() -> str:
         made.append(1)
         time.sleep(0.1)
         return "value"
 
-    threads = [threading.Thread(target=lambda: got.append(store.get_or_make("a", make))) for _ in range(5)]
+    threads = [threading.Thread(target=lambda: got.append(texts.get_or_make("a", make))) for _ in range(5)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -32,30 +32,30 @@ def test_several_who_ask_at_once_get_one_value_made_once():
 
 
 def test_a_failure_is_not_kept_and_blocks_nobody():
-    store = Store("texts", len)
+    texts = Kept("texts", len)
 
     def fail() -> str:
         raise RuntimeError("no")
 
     for _ in range(2):
         with pytest.raises(RuntimeError, match="no"):
-            store.get_or_make("a", fail)
-    assert store.get_or_make("a", lambda: "b") == "b"
+            texts.get_or_make("a", fail)
+    assert texts.get_or_make("a", lambda: "b") == "b"
 
 
 def test_values_of_all_kinds_share_one_budget():
-    names, others = Store("names", len), Store("others", len)
+    names, others = Kept("names", len), Kept("others", len)
     names.put("a", "a" * 100)
     others.put("a", "b" * 150)
     assert (others.get("a"), names.get("a")) == ("b" * 150, "a" * 100)
     others.put("c", "c" * 100)  # what was used least recently goes, whichever kind it is of and whenever it was made
     assert others.get("a") is None
     assert names.get("a") is not None
-    assert keeping.kept().entries.currsize == 200
+    assert keeping.memory().entries.currsize == 200
 
 
 def test_all_that_a_server_keeps_is_within_one_budget(app, monkeypatch):
     monkeypatch.setattr(keeping, "KEEP_BYTES", 300_000)
     for seed in range(4):
         app(dataset="random_walk", k="4", n="5", b="1", repetitions="2", seed=str(seed))
-    assert 0 < keeping.kept().entries.currsize <= 300_000
+    assert 0 < keeping.memory().entries.currsize <= 300_000

@@ -86,9 +86,9 @@ def test_the_same_content_under_another_name_keeps_that_name(sequence, result):
     assert state.named(result, mine).name == "mine"
     first = running.diagnosed(sequence, SPEC, 0)
     assert (first.name, running.diagnosed(mine, SPEC, 0).name) == ("identical", "mine")
-    assert running.store.put(state.key_of(sequence, result.settings), result) is result
+    assert running.kept_runs.put(state.key_of(sequence, result.settings), result) is result
     settings = replace(result.settings, methods=("majority",))
-    running.store.put(state.key_of(sequence, settings), replace(result, settings=settings))
+    running.kept_runs.put(state.key_of(sequence, settings), replace(result, settings=settings))
     assert {found.name for found in running.comparison_kept(mine, result.settings)} == {"mine"}
 
 

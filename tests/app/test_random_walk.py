@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from imrc.evaluation.comparison import imrc_key
-from pages.against_others import comparison
+from pages.against_others import views
 from pages.shell import running
 from pages.shell.frame import PAGES
 from tests.unit.known_files import table
@@ -36,7 +36,7 @@ FILES = (
 )
 _NOT_HERE = ("Paper · ", "Real · ")
 METHODS = (
-    *comparison.choices(),
+    *views.choices(),
     *(
         imrc_key(preset, rule)
         for preset in running.COMPARED_PRESETS

@@ -34,7 +34,7 @@ def test_worker_processes_give_the_serial_result_bit_for_bit_also_when_one_is_ki
 
         report = run_sweep(plan, store, jobs=2, progress=kill_one)
         assert killed
-        assert (report.ran, report.stored_before, report.shared, report.failed) == (len(plan.cells), 0, 0, [])
+        assert (report.ran, report.stored_before, report.by_others, report.failed) == (len(plan.cells), 0, 0, [])
         assert seen == list(range(1, len(plan.cells) + 1))
         assert_same_stores(store, expected)
         again = run_sweep(plan_sweep(spec, store), store, jobs=2)
@@ -69,7 +69,7 @@ def test_what_another_sweep_finished_is_not_run_again(tmp_path):
         ours = run_sweep(plan_sweep(small_spec(n=5), other), other).ran
         calls = []
         report = run_sweep(plan, store, run=lambda cell: calls.append(cell) or run_cell(cell))
-        assert (report.ran, report.shared) == (len(plan.cells) - ours, ours)
+        assert (report.ran, report.by_others) == (len(plan.cells) - ours, ours)
         assert len(calls) == len(plan.cells) - ours
 
 

@@ -18,7 +18,7 @@ from imrc.plots._drawing import (
     task_ticks,
     whole_numbers,
 )
-from imrc.plots.compare import METHOD_COLOURS
+from imrc.plots.against_others import METHOD_COLOURS
 
 
 def luminance(colour: str) -> float:

@@ -18,7 +18,7 @@ from imrc.evaluation.significance import paired_differences
 from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
 from imrc.paper.printed import printed_errors, with_printed
 from imrc.plots import method_curves, method_differences
-from imrc.report.comparisons import comparison_summary, significance_note
+from imrc.report.against_others import comparison_summary, significance_note
 
 FAST = ("gem", "condor", "ella", "majority", "logistic_single", "logistic_recent", "oracle")
 

@@ -81,8 +81,8 @@ def test_b_numbers(results):
     assert high == pytest.approx(0.286, abs=0.01)
     assert result.m_eff == 50
     tests = result.innovations
-    assert tests.raw_correlation == pytest.approx(-0.44298, abs=5e-6)
-    assert tests.expected_raw_correlation == pytest.approx(-0.4444, abs=3e-4)
+    assert tests.increment_correlation == pytest.approx(-0.44298, abs=5e-6)
+    assert tests.expected_increment_correlation == pytest.approx(-0.4444, abs=3e-4)
     assert tests.z_mean == pytest.approx(-1.158, abs=0.02)
     assert [tests.z_lags[t] for t in (2, 3, 4)] == pytest.approx([0.49, -0.80, 0.55], abs=0.02)
     assert result.p_order == pytest.approx(0.001)

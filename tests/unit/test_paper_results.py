@@ -64,7 +64,7 @@ def test_the_shipped_comparison_is_the_one_that_was_measured():
     assert hashlib.sha256(content).hexdigest() == shipped.index()["against"]["sha256"]
     sequence = datasets.load("identical")
     run = imrc.evaluate(sequence, n=10, methods=("pooled",), repetitions=10)
-    found = shipped.compared("identical").query("n == 10 and method == 'pooled'")
+    found = shipped.comparison("identical").query("n == 10 and method == 'pooled'")
     np.testing.assert_allclose(found["average"], run.per_repetition("pooled"), atol=1e-5)
 
 

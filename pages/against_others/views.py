@@ -28,12 +28,12 @@ from imrc.evaluation.comparison import (
 from imrc.evaluation.splits import sample_sizes
 from imrc.paper import shipped
 from imrc.plots import method_curves, method_differences, sample_and_task_curves
-from imrc.report.comparisons import comparison_summary, significance_note
+from imrc.report.against_others import comparison_summary, significance_note
 from pages.shell import charts, controls, running, state
 from pages.shell.choice import Choice
 
 _Place = st.delta_generator.DeltaGenerator
-KINDS: dict[ScoreKind, str] = {
+ERROR_TITLES: dict[ScoreKind, str] = {
     "average": "All tasks seen",
     "newest": "Newest task",
     "before": "Before learning",
@@ -53,7 +53,7 @@ def shipped_scores(choice: Choice) -> pd.DataFrame | None:
     """Return the scores that came with the program for the dataset chosen, if there are some."""
     if choice.dataset not in datasets.names() or datasets.status(choice.dataset).where != "built in":
         return None
-    found = shipped.compared(choice.dataset)
+    found = shipped.comparison(choice.dataset)
     return found if len(found) else None
 
 
@@ -70,11 +70,11 @@ def size_chosen(scores: pd.DataFrame, n: int, place: Any) -> int:  # noqa: ANN40
 def kind_chosen(settings: RunSettings, place: Any) -> ScoreKind:  # noqa: ANN401 - a container
     """Let a visitor choose the error; at first that of the scenario, where methods are compared by it."""
     own = SCENARIOS[settings.scenario].kind
-    first: ScoreKind = next((known for known in KINDS if known == own), "average")
+    first: ScoreKind = next((known for known in ERROR_TITLES if known == own), "average")
     controls.start_anew(settings.scenario, compare_kind=first)
-    told = "  \n".join(f"**{KINDS[name]}**: {words}." for name, words in SCORE_KINDS.items())
-    shown = {"index": list(KINDS).index(first), "width": 200, "place": place}
-    kind: ScoreKind = controls.menu("Error", KINDS, "compare_kind", told, **shown)
+    told = "  \n".join(f"**{ERROR_TITLES[name]}**: {words}." for name, words in SCORE_KINDS.items())
+    shown = {"index": list(ERROR_TITLES).index(first), "width": 200, "place": place}
+    kind: ScoreKind = controls.menu("Error", ERROR_TITLES, "compare_kind", told, **shown)
     return kind
 
 
