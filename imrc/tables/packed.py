@@ -6,22 +6,19 @@ import contextlib
 import gzip
 import io
 import zipfile
-import zlib
 from collections.abc import Iterator
 from typing import IO
 
 from imrc._checks import DataError
 from imrc.tables.table import clean_name
 
-_CHUNK = 1 << 20
 _MAX_DIRECTORY = 4 << 20
 """Bytes the list of files in a zip archive may take: it is read in one piece."""
 _FILE_KINDS = {b"PK\x03\x04": "zip", b"PK\x05\x06": "zip", b"\x1f\x8b": "gzip", b"PAR1": "parquet"}
-_FILE_KINDS[b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"] = "excel"
-_OTHER = (
-    *(b"%PDF", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05", b"$FL", b"RDX", b"BZh", b"{", b"[{"),
-    *(b"<stata", b"<!doctype", b"<html", b"<?xml", b"<svg"),
-)
+_FILE_KINDS |= {b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "excel"}
+_FILE_KINDS |= dict.fromkeys((b"%pdf", b"\x80", b"$fl", b"rdx", b"bzh", b"{", b"[{"), "other")
+_FILE_KINDS |= dict.fromkeys((b"<stata", b"<!doctype", b"<html", b"<?xml", b"<svg"), "other")
+_TABLES = (".csv", ".tsv", ".txt", ".arff", ".parquet", ".xlsx", ".xls")
 OTHER = (
     "This is not a kind of table that imrc can read. It reads CSV, TSV, Excel (.xlsx, .xls), Parquet and ARFF with "
     "all cells written out, each also packed as gzip or zip. Save your table as CSV and use that file."
@@ -30,25 +27,29 @@ OTHER = (
 
 def kind_of(data: bytes) -> str:
     """Return what the first bytes say: "zip", "gzip", "parquet", "excel" (.xls), "other", or else "text"."""
-    other = data[:512].lstrip()[:10].lower().startswith(_OTHER) or data.startswith(_OTHER)
-    return next((kind for start, kind in _FILE_KINDS.items() if data.startswith(start)), "other" if other else "text")
+    head = data[:512].lstrip()
+    starts = (head, head.lower())
+    return next((kind for start, kind in _FILE_KINDS.items() if any(one.startswith(start) for one in starts)), "text")
 
 
 @contextlib.contextmanager
-def _damage(kind: str) -> Iterator[None]:
+def damage(kind: str, remedy: str = "") -> Iterator[None]:
+    """Say that a file is damaged, and what to do, whatever the library that reads it raises."""
     try:
         yield
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, zlib.error) as error:
-        if isinstance(error, DataError):
+    except (DataError, MemoryError):
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":  # of Rust
             raise
-        reason = str(error).splitlines()[0][:150].rstrip(".") if str(error) else "its end is missing"
-        raise DataError(f"The {kind} file is damaged or cut short ({reason}).") from None
+        reason = clean_name(str(error).splitlines()[0][:150]).rstrip(".") if str(error) else "its end is missing"
+        raise DataError(f"The {kind} is damaged or cut short ({reason}). {remedy}".rstrip()) from None
 
 
 def _unpacked(stream: IO[bytes] | gzip.GzipFile, limit: int, name: str) -> bytes:
     """Return what a stream holds. What a file says about its size is not trusted: reading stops at the limit."""
     whole = io.BytesIO()
-    while piece := stream.read(_CHUNK):
+    while piece := stream.read(1 << 20):
         if whole.tell() + len(piece) > limit:
             raise DataError(
                 f"{name} unpacks to more than {limit >> 20:,} MB, which is the limit. "
@@ -64,7 +65,7 @@ def unpack(data: bytes, limit: int) -> bytes:
     >>> unpack(gzip.compress(b"x,y"), 100)
     b'x,y'
     """
-    with _damage("gzip"), gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+    with damage("gzip file"), gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
         return _unpacked(stream, limit, "The gzip file")
 
 
@@ -77,14 +78,14 @@ def _archive(data: bytes) -> zipfile.ZipFile:
 
 def members(data: bytes) -> list[str]:
     """Return the names of the files in a zip archive, folders and hidden files left out."""
-    with _damage("zip"), _archive(data) as archive:
+    with damage("zip file"), _archive(data) as archive:
         names = [info.filename for info in archive.infolist()[:10_000] if info.filename and not info.is_dir()]
     return [name for name in names if not name.rsplit("/", 1)[-1].startswith(".") and "__MACOSX" not in name]
 
 
 def unzip(data: bytes, member: str, limit: int) -> bytes:
     """Return one file of a zip archive, at most `limit` bytes; DataError if it is missing, encrypted or damaged."""
-    with _damage("zip"), _archive(data) as archive:
+    with damage("zip file"), _archive(data) as archive:
         if member not in archive.NameToInfo:
             inside = ", ".join(map(clean_name, members(data)[:10])) or "nothing"
             raise DataError(f"The zip file does not hold {member}; it holds {inside}.")
@@ -104,9 +105,7 @@ def unwrap(data: bytes, limit: int) -> tuple[bytes, str, str, list[str]]:
         data, notes = unpack(data, limit), ["The file was unpacked from gzip."]
     elif kind == "zip":
         inside = members(data)
-        tables = [
-            m for m in inside if m.lower().endswith((".csv", ".tsv", ".txt", ".arff", ".parquet", ".xlsx", ".xls"))
-        ]
+        tables = [member for member in inside if member.lower().endswith(_TABLES)]
         chosen = tables if len(tables) == 1 else inside
         if len(chosen) != 1:
             listed = ", ".join(map(clean_name, inside[:5])) or "nothing"

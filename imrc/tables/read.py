@@ -6,7 +6,7 @@ import codecs
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +16,8 @@ import pyarrow.csv
 
 from imrc._checks import DataError
 from imrc._types import Ints
-from imrc.tables.cells import is_missing, is_readable, looks_like_values, understand
-from imrc.tables.packed import OTHER, kind_of, unwrap
+from imrc.tables.cells import fits, is_missing, is_readable, understand
+from imrc.tables.packed import OTHER, damage, kind_of, unwrap
 from imrc.tables.table import (
     MAX_COLUMNS,
     MAX_UNPACKED_BYTES,
@@ -37,23 +37,27 @@ if TYPE_CHECKING:
 PREVIEW_ROWS = 20
 _SEPARATED = {"\t": "TSV, cells separated by tabs"}
 _SEPARATED |= {sign: f"CSV, cells separated by {name}" for sign, name in ((",", "commas"), (";", "semicolons"))}
-_CHUNK = 1 << 24
+_LONGEST = 1 << 24
 _AS_TEXT = dict.fromkeys((f"f{j}" for j in range(MAX_COLUMNS)), pa.string())
 _MOST_NAMED = 100_000
-_MOST_EXACT = 10**15
 _TOTAL = r"(?i)^(grand |sub)?(total|totals|sum|gesamt|summe|gesamtsumme)\b:?$"
+_NO_SHEET = "No sheet of this Excel workbook has two columns and two rows."
 
 
 @dataclass
 class _Raw:
-    """Names and cells (arrays of pyarrow) before they are understood; `rows` are those left, None for all."""
+    """Names and cells (arrays of pyarrow) before they are understood.
+
+    `rows` are the numbers of those left, None for all; `native` is False where a file does not say which mark is that
+    of decimals, `mark` is the one that is usual there.
+    """
 
     names: list[str]
     cells: list[Any]
     format: str
     notes: list[str] = field(default_factory=list)
-    mark: str = ""
-    marked: bool = False
+    native: bool = True
+    mark: str = "."
     choices: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     rows: Ints | None = None
 
@@ -74,10 +78,9 @@ def decode(data: bytes) -> tuple[bytes, str, list[str]]:
         try:
             data = data.decode("utf-16" if wide else f"utf-16-{order}").encode()
         except UnicodeError as error:
-            raise DataError(
-                f"The file is written in UTF-16 but a byte near number {getattr(error, 'start', 0) + 1:,} does not "
-                "fit. Save it again as UTF-8."
-            ) from None
+            at = getattr(error, "start", 0) + 1
+            why = f"The file is written in UTF-16 but a byte near number {at:,} does not fit. Save it again as UTF-8."
+            raise DataError(why) from None
     data = data.removeprefix(codecs.BOM_UTF8)
     try:
         data.isascii() or data.decode()
@@ -124,36 +127,6 @@ def sniff_delimiter(data: bytes, preferred: str = "") -> str:
     return best if score(best) > 0 else ""
 
 
-def _parsed(
-    data: bytes, delimiter: str, quote: str, *, block: int = 1 << 20, threads: bool = True
-) -> tuple[pa.Table, list[Any]]:
-    """Return a table of strings, and the rows that do not have as many cells as the first."""
-    bad: list[Any] = []
-
-    def invalid(row: Any) -> str:  # noqa: ANN401 - pyarrow's row object
-        bad.append(row)
-        return "skip" if len(bad) < _MOST_NAMED else "error"
-
-    quoted, table = bool(quote) and quote.encode() in data, None  # without, lines are found by several threads
-    how = {"delimiter": delimiter, "quote_char": quoted and quote}
-    try:
-        table = pa.csv.read_csv(
-            pa.BufferReader(data),
-            pa.csv.ReadOptions(use_threads=threads, block_size=block, autogenerate_column_names=True),
-            pa.csv.ParseOptions(**how, newlines_in_values=quoted, invalid_row_handler=invalid),
-            pa.csv.ConvertOptions(check_utf8=False, column_types=_AS_TEXT, strings_can_be_null=False),
-        )
-    except pa.ArrowInvalid as error:
-        why = str(error).splitlines()[0][:150]
-        if "straddling" in why and block < _CHUNK:  # a row must fit into two blocks
-            return _parsed(data, delimiter, quote, block=_CHUNK)
-        if not bad:
-            mark = "A row is longer than 16 MB. Look for a quotation mark that is not closed"
-            raise DataError(f"The table cannot be read: {mark if 'straddling' in why else why}.") from None
-    # Rows that do not fit have numbers in one thread only.
-    return _parsed(data, delimiter, quote, block=block, threads=False) if bad and threads else (table, bad)
-
-
 def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lines: int = 1) -> tuple[list[Any], int]:
     """Return UTF-8 text as columns of strings, and how many rows lost a delimiter at their end.
 
@@ -164,13 +137,41 @@ def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lin
     line = re.split(rb"[\r\n]", data[: 1 << 20].lstrip(b"\r\n"), maxsplit=1)[0]
     if line.count(delimiter.encode()) > MAX_COLUMNS:
         raise DataError(f"The first line of the file has more than {MAX_COLUMNS:,} cells; that is too many.")
-    (table, bad), mended = _parsed(data, delimiter, quote), 0
+    marks = data.count(quote.encode()) if quote else 0
+    bad: list[Any] = []
+
+    def invalid(row: Any) -> str:  # noqa: ANN401 - pyarrow's row object
+        bad.append(row)
+        return "skip" if len(bad) < _MOST_NAMED else "error"
+
+    def parsed(data: bytes) -> pa.Table:
+        bad.clear()
+        try:
+            return pa.csv.read_csv(
+                pa.BufferReader(data),
+                # Only one thread knows the numbers of rows.
+                pa.csv.ReadOptions(use_threads=False, block_size=_LONGEST, autogenerate_column_names=True),
+                pa.csv.ParseOptions(
+                    delimiter=delimiter,
+                    quote_char=marks > 0 and quote,
+                    newlines_in_values=marks > 0,
+                    invalid_row_handler=invalid,
+                ),
+                pa.csv.ConvertOptions(check_utf8=False, column_types=_AS_TEXT, strings_can_be_null=False),
+            )
+        except pa.ArrowInvalid as error:
+            why = str(error).splitlines()[0][:150]
+            if not bad:
+                mark = "A row is longer than 16 MB. Look for a quotation mark that is not closed"
+                raise DataError(f"The table cannot be read: {mark if 'straddling' in why else why}.") from None
+
+    table, mended = parsed(data), 0
     if 0 < len(bad) < _MOST_NAMED and all(
         row.actual_columns == row.expected_columns + 1 and row.text.rstrip("\r\n ").endswith(delimiter) for row in bad
     ):
         stray, mended = {row.text.strip("\r\n").encode() for row in bad}, len(bad)
         lines = (line.rstrip(b" ")[:-1] if line in stray else line for line in data.splitlines())
-        table, bad = _parsed(b"\n".join(lines) + b"\n", delimiter, quote)
+        table = parsed(b"\n".join(lines) + b"\n")
     if bad:
         more = f"{'' if len(bad) < _MOST_NAMED else 'at least '}{len(bad) - 3:,} more rows do not fit"
         named = ", ".join(
@@ -182,149 +183,118 @@ def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lin
             f"{f' and {more}' if len(bad) > 3 else ''}. Every row needs the same number of cells (rows are counted "
             "below the header). Look for a missing or extra separator, or for a quotation mark that is not closed."
         )
-    marks = data.count(quote.encode()) if quote and quote.encode() in data else 0
+    rows = table.num_rows - header_lines
     if marks % 2 and any("\n" in str(c[-1]) for c in table.columns if len(c)):
-        raise DataError(
-            f"A quotation mark in row {table.num_rows - header_lines:,} is not closed before the file ends."
-        )
-    check_size(table.num_rows - header_lines, table.num_columns)
+        raise DataError(f"A quotation mark in row {rows:,} is not closed before the file ends.")
+    check_size(rows, table.num_columns)
     return table.columns, mended
 
 
 # Names, and rows that are none
 
 
-@dataclass
-class _Top:
-    """The first rows, a list of cells for each column: what they say, which look like values, which are missing."""
-
-    cells: Any
-    value: Any
-    missing: Any
-
-    @classmethod
-    def of(cls, columns: list[pa.Array]) -> _Top:
-        most = 2 + min(200, 200_000 // len(columns))
-        flat = pc.utf8_trim_whitespace(pa.concat_arrays([column.slice(0, most).combine_chunks() for column in columns]))
-        cells = np.array([*flat.to_pylist(), None], dtype=object)[:-1]
-        return cls(*(part.reshape(len(columns), -1) for part in (cells, looks_like_values(flat), is_missing(flat))))
-
-    def is_data(self) -> tuple[bool, bool]:
-        """Return whether the first row is data, and whether it could be taken either way.
-
-        It is if each of its cells fits the column below: a number, date or mark for missing where these are, a word
-        that also occurs below in a column of words.
-        """
-        first, below = self.cells[:, 0], self.cells[:, 1:]
-        other = (below != first[:, None]).any(axis=0)
-        if not other.any():
-            return bool(self.value[:, 0].all()), False
-        there = ~self.missing[:, 1:] & other
-        is_value = self.value[:, 0] | (self.missing[:, 0] & (first != ""))
-        figures = (self.value[:, 1:] & there).sum(axis=1) > 0.8 * there.sum(axis=1)
-        data, words = True, 0
-        for j in range(len(first)):
-            if is_value[j] or first[j] == "" or figures[j]:
-                data &= is_value[j] or first[j] == ""
-            elif first[j] not in (cells := below[j, there[j]]):
-                different, words = len(set(cells)), words + 1
-                data &= different > 0.5 * len(cells) and different > 5  # a name or an identifier, new in every row
-        return bool(data and (is_value.any() or not words)), bool(is_value.any())
-
-
-def _unquoted(cell: str) -> str:
-    return re.sub(r"""^(["'])(.*)\1$""", r"\2", cell)
+def _alike(row: Sequence[Any], columns: list[Any]) -> Ints:
+    """Return the rows that hold these cells."""
+    found = np.ones(len(columns[0]), dtype=bool)
+    for cell, column in zip(row, columns, strict=True):
+        found &= pc.equal(column, cell).to_numpy(zero_copy_only=False)
+        if not found.any():
+            break
+    return np.flatnonzero(found)
 
 
 def _headed(raw: _Raw, reading: Reading) -> _Raw:
-    """Take the names of columns from the first row unless it is data, and leave out rows that are none; note it."""
-    top = _Top.of(raw.cells)
-    first, values = list(map(_unquoted, top.cells[:, 0])), top.value[:, 0]
-    data, unsure = top.is_data()
-    if reading.header is not None:
-        data = not reading.header
-    elif data:
-        kind = "numbers only" if values.all() else "values like those below"
+    """Take the names of columns from the first row unless it is data, and leave out rows that are none; note it.
+
+    The first row is data if each of its cells fits what the column holds below: a number, a date, a mark for a missing
+    value, a word that occurs there too. Above 300 columns the first tell.
+    """
+    first, n_rows = [column[0] for column in raw.cells], len(raw.cells[0])
+    again = _alike(first, raw.cells)[1:]
+    rest = np.setdiff1d(np.arange(1, n_rows), again)
+    shown = np.unique(np.concatenate([[0], rest[: 1 + min(200, 200_000 // len(first))], rest[-3:]])).astype(np.int64)
+    cells = [pa.array(column.take(pa.array(shown)).to_pylist(), pa.string()) for column in raw.cells[:300]]
+    top = [understand("", pa.chunked_array([one]), Reading(), raw.mark, skip=int(len(rest) > 0)) for one in cells]
+    typed = [column.kind in ("number", "date") for column in top]
+    blank = [is_missing(pc.utf8_trim_whitespace(one)) for one in cells]
+    values = [is_typed and bool(column.present[0]) for is_typed, column in zip(typed, top, strict=True)]
+    odd = [not (column.present[0] or empty[0]) for column, empty in zip(top, blank, strict=True)]
+    # Names and identifiers are words that are new in every row.
+    new = [not one and column.distinct > max(5, len(shown) // 2) for one, column in zip(typed, top, strict=True)]
+    data = all(values)
+    if len(rest):
+        data = all(one <= other for one, other in zip(odd, new, strict=True)) and (any(values) or not any(odd))
+    if reading.header is not None or data or any(values):
+        data = data if reading.header is None else not reading.header
+        raw.choices["header"] = (not data, data)
+    if reading.header is None and data:
+        kind = "numbers only" if all(values) else "values like those below"
         raw.notes.append(
             f"The first row holds {kind}, so it is read as data; header=True takes the column names from it."
         )
-    elif unsure:
-        seen = listed([repr(clean_name(cell)) for cell, value in zip(first, values, strict=True) if value], 3)
+    elif reading.header is None and any(values):
+        seen = listed([repr(clean_name(cell)) for cell, value in zip(first, values, strict=False) if value], 3)
         raw.notes.append(f"Names of columns were taken from the first row, also {seen}; header=False reads it as data.")
-    if unsure or data or reading.header is not None:
-        raw.choices["header"] = (not data, data)
-    raw.names = [f"column {j + 1}" for j in range(len(first))] if data else first
-    if not data:
-        names, raw.cells = [column[0] for column in raw.cells], [column.slice(1) for column in raw.cells]
-        if len(raw.cells[0]) >= 3 and len(first) > 1:
-            _leave_out(raw, names, top)
+    raw.names = [f"column {j + 1}" if data else str(cell).strip() for j, cell in enumerate(first)]
+    if data:
+        return raw
+    gone: dict[int, str] = dict.fromkeys(again.tolist(), "the same as the first line, with the names of the columns")
+    if len(first) > 2 and n_rows > 3:
+        alone = _alike([""] * (len(first) - 1), raw.cells[1:])
+        alone = alone[fits(raw.cells[0].take(pa.array(alone)), r"[\p{L}#]") & (alone > 0)]
+        if len(alone) < 0.2 * n_rows:
+            gone |= dict.fromkeys(alone.tolist(), "only the first cell is filled")
+    for place in {1, *range(max(len(shown) - 3, 2), len(shown))} if len(rest) > 2 else ():
+        figures = [j for j, is_typed in enumerate(typed) if is_typed]
+        lost = not any(top[j].present[place] for j in figures) and not all(blank[j][place] for j in figures)
+        if lost and len(figures) > 1:
+            gone.setdefault(int(shown[place]), "none of its cells is a number or date where the other rows have them")
+        words = [str(one[place]).strip() for one in cells]
+        totals = [column for word, column in zip(words, raw.cells, strict=False) if re.match(_TOTAL, word)]
+        if place > 1 and any(len(_alike([column[int(shown[place])]], [column])) == 1 for column in totals):
+            gone.setdefault(int(shown[place]), "a total")
+    for why in dict.fromkeys(gone.values()):
+        rows = sorted(row for row in gone if gone[row] == why)
+        numbers = listed([f"{row:,}" for row in rows], 3)
+        raw.notes.append(f"{len(rows):,} row{'s' * (len(rows) > 1)} left out (row {numbers}): {why}.")
+    if gone:
+        kept = np.setdiff1d(np.arange(1, n_rows), list(gone))
+        raw.rows = kept - 1
+        raw.cells = [column.take(pa.array(kept)) for column in raw.cells]
+    else:
+        raw.cells = [column.slice(1) for column in raw.cells]
     return raw
 
 
-def _leave_out(raw: _Raw, names: list[Any], top: _Top) -> None:
-    """Leave out rows below the header that are none: the header again, units, comments, totals at the end."""
-    n_rows = len(raw.cells[0])
-    gone = np.zeros(n_rows, dtype=bool)
-
-    def alike(row: Sequence[Any], columns: list[pa.Array]) -> Ints:
-        """Return the rows that hold these cells."""
-        found = ~gone
-        for cell, column in zip(row, columns, strict=True):
-            found &= pc.equal(column, cell).to_numpy(zero_copy_only=False)
-            if not found.any():
-                break
-        return np.flatnonzero(found)
-
-    def drop(rows: Sequence[int] | Ints, why: str) -> None:
-        if len(rows) and not gone[rows].any():
-            gone[rows] = True
-            numbers = listed([f"{row + 1:,}" for row in rows], 3)
-            raw.notes.append(f"{len(rows):,} row{'s' * (len(rows) > 1)} left out (row {numbers}): {why}.")
-
-    drop(alike(names, raw.cells), "the same as the first line, with the names of the columns")
-    figures, units = top.value[:, 1:].mean(axis=1) > 0.8, top.cells[:, 1]
-    odd = ~top.missing[:, 1] & ~top.value[:, 1]
-    unlike = [o if n else cell not in row[2:] for o, n, cell, row in zip(odd, figures, units, top.cells, strict=True)]
-    if (odd & figures).any() and (np.array(unlike) | (units == "")).all():
-        named = listed([repr(clean_name(one)) for one in units if one], 3)
-        drop([0], f"it looks like units or kinds of columns ({named})")
-    if len(names) > 2:
-        alone = alike([""] * (len(names) - 1), raw.cells[1:])
-        cells = pc.utf8_trim_whitespace(raw.cells[0].take(pa.array(alone)))
-        words = ~looks_like_values(cells) & ~is_missing(cells, [""])
-        if words.any() and words.sum() < 0.2 * n_rows:
-            drop(alone[words], f"only the first cell is filled ({clean_name(cells.filter(pa.array(words))[0])!r})")
-    for row in range(n_rows - 1, max(n_rows - 4, 0), -1):
-        totals = [column for column in raw.cells if re.match(_TOTAL, str(column[row]).strip())]
-        if any(len(alike([column[row]], [column])) == 1 for column in totals):
-            drop([row], "a total")
-    if gone.any():
-        raw.rows = np.flatnonzero(~gone)
-        raw.cells = [column.take(pa.array(raw.rows)) for column in raw.cells]
-
-
 def _read_text(data: bytes, name: str, reading: Reading) -> _Raw:
-    utf8, encoding, notes = decode(data)
-    if not utf8 or utf8.isspace():
+    data, encoding, notes = decode(data)
+    if not data or data.isspace():
         raise DataError("The file is empty.")
-    if kind_of(utf8) == "other":
+    if kind_of(data) == "other":
         raise DataError(OTHER)
-    if re.search(rb"(?im)^\s*@relation\b|^\s*@attribute\b", utf8[:20_000]):
-        names, columns, mended = parse_arff(utf8)
-        raw = _Raw(names, columns, f"ARFF, {encoding}", notes, mark=".", marked=True)
+    if re.search(rb"(?im)^\s*@relation\b|^\s*@attribute\b", data[:20_000]):
+        names, columns, mended = parse_arff(data)
+        raw = _Raw(names, columns, f"ARFF, {encoding}", notes)
     else:
-        said = re.match(rb'"?sep=([,;\t])"?\r?\n', utf8)
-        utf8 = utf8[said.end() :] if said else utf8
+        said = re.match(rb'"?sep=([,;\t])"?\r?\n', data)
+        data = data[said.end() :] if said else data
         ending = {"csv": ",", "tsv": "\t"}.get(name.rsplit(".", 1)[-1].lower(), "")
-        delimiter = said[1].decode() if said else sniff_delimiter(utf8, ending)
+        delimiter = said[1].decode() if said else sniff_delimiter(data, ending)
         if not delimiter:
             raise DataError(
                 "Only one column was found. A table needs at least two: one with labels and one to learn from. Cells "
                 "are separated by commas, semicolons or tabs. If this is another kind of file, save it as CSV."
             )
-        columns, mended = parse_delimited(utf8, delimiter)
-        kind, mark = f"{_SEPARATED[delimiter]}, {encoding}", "." if delimiter == "," else ""
-        raw = _headed(_Raw([], columns, kind, notes, mark), reading)
+        head, quote = re.split(rb"[\r\n]", data[: 1 << 16], maxsplit=1)[0], '"'
+        if re.fullmatch(rb"'[^']*'(?:[,;\t]'[^']*')*", head):
+            quote = "'"
+            notes.append("Single quotation marks around cells were removed.")
+        elif delimiter.encode() + b' "' in head:
+            data = re.sub(delimiter.encode() + b' +(?=")', delimiter.encode(), data)
+            notes.append("Blanks between separators and quotation marks were removed.")
+        columns, mended = parse_delimited(data, delimiter, quote=quote)
+        raw = _Raw([], columns, f"{_SEPARATED[delimiter]}, {encoding}", notes, False, "." if delimiter == "," else "")
+        raw = _headed(raw, reading)
     if mended:
         raw.notes.append(f"{mended:,} rows ended in one separator too many, which was removed.")
     return raw
@@ -346,7 +316,7 @@ def parse_arff(data: bytes) -> tuple[list[str], list[Any], int]:
     """
     data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
     start = re.search(rb"(?im)^[ \t]*@data[ \t]*(?:%[^\n]*)?$", data)
-    if start is None or start.start() > _CHUNK:
+    if start is None or start.start() > _LONGEST:
         raise DataError("The ARFF file has no @DATA line in its first 16 MB: it is cut short or another kind of file.")
     names = []
     for number, raw in enumerate(data[: start.start()].split(b"\n"), start=1):
@@ -366,8 +336,7 @@ def parse_arff(data: bytes) -> tuple[list[str], list[Any], int]:
     if body.startswith(b"{"):
         raise DataError(OTHER)
     quote = "'" if b"'" in body and b'"' not in body else '"'
-    # The first row may be the one with the stray comma, and rows must fit the header: a first line of empty cells
-    # fixes the number of cells.
+    # Rows must fit the header, also the first: a first line of empty cells fixes the number of cells.
     width = b"," * (len(names) - 1) if len(names) > 1 else quote.encode() * 2
     columns, mended = parse_delimited(width + b"\n" + body, ",", quote=quote)
     return names, [column.slice(1) for column in columns], mended
@@ -380,19 +349,14 @@ def _read_workbook(data: bytes, reading: Reading) -> _Raw:
     """Return the first sheet with a table, or the one asked for. Formulas count as the values Excel kept for them."""
     from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
-    try:
+    with damage("Excel workbook", "Save the sheet as CSV (File, Save as, CSV UTF-8) and use that file."):
         book = CalamineWorkbook.from_filelike(io.BytesIO(data))
         sheets = [sheet for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
         hidden = [sheet.name for sheet in sheets if sheet.visible != SheetVisibleEnum.Visible]
         names = sorted((sheet.name for sheet in sheets), key=hidden.__contains__)
-        known = {
-            **{str(number): sheet.name for number, sheet in enumerate(sheets, 1)},
-            **{name: name for name in names},
-        }
+        known = {str(number): sheet.name for number, sheet in enumerate(sheets, 1)} | {name: name for name in names}
         if reading.sheet is not None and str(reading.sheet) not in known:
-            raise DataError(
-                f"The workbook has no sheet {reading.sheet!r}; it has {listed(list(map(repr, names)), 10)}."
-            )
+            raise DataError(f"The workbook has no sheet {reading.sheet!r}; it has {listed([*map(repr, names)], 10)}.")
         for name in names if reading.sheet is None else [known[str(reading.sheet)]]:
             sheet = book.get_sheet_by_name(name)
             check_size(sheet.height, sheet.width)
@@ -400,17 +364,7 @@ def _read_workbook(data: bytes, reading: Reading) -> _Raw:
                 rows, merged = [list(row) for row in sheet.iter_rows()], sheet.merged_cell_ranges or ()
                 break
         else:
-            raise DataError("No sheet of this Excel workbook has two columns and two rows.")
-    except (DataError, MemoryError):
-        raise
-    except BaseException as error:
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise
-        why = clean_name(str(error).splitlines()[0][:150]) if str(error) else "it is damaged"
-        raise DataError(
-            f"This Excel workbook cannot be read ({why}). Save the sheet as CSV (File, Save as, CSV UTF-8) and use "
-            "that file."
-        ) from None
+            raise DataError(_NO_SHEET)
     (top, left), raw, filled = sheet.start or (0, 0), _Raw([], [], f"Excel workbook, sheet {clean_name(name)!r}"), 0
     if len(names) > 1:
         aside = f" ({len(hidden)} of them hidden)" if hidden else ""
@@ -425,17 +379,6 @@ def _read_workbook(data: bytes, reading: Reading) -> _Raw:
                 row[c] = rows[r0 - top][c0 - left]
     if filled:
         raw.notes.append(f"{filled:,} cells that are merged with the one above have its value.")
-    return _of_sheet(raw, rows, reading)
-
-
-def _of_sheet(raw: _Raw, rows: list[list[Any]], reading: Reading) -> _Raw:
-    """Turn the rows of a sheet into columns: of numbers where all cells are, otherwise of text."""
-
-    def in_words(value: Any) -> str:  # noqa: ANN401 - what a sheet holds
-        if isinstance(value, float):
-            return plain_number(value)
-        return str(value).lower() if isinstance(value, bool) else str(value)
-
     counts = [sum(cell != "" for cell in row) for row in rows]
     above = next((place for place, count in enumerate(counts) if count > 1), 0)
     if titles := sum(count > 0 for count in counts[:above]):
@@ -443,34 +386,28 @@ def _of_sheet(raw: _Raw, rows: list[list[Any]], reading: Reading) -> _Raw:
     rows = [row for row, count in zip(rows[above:], counts[above:], strict=True) if count]
     columns = [cells for cells in zip(*rows, strict=True) if any(cell != "" for cell in cells)]
     if not columns:
-        raise DataError("No sheet of this Excel workbook has two columns and two rows.")
-    raw.cells = [pa.chunked_array([list(map(in_words, cells))], pa.string()) for cells in columns]
+        raise DataError(_NO_SHEET)
+    raw.cells = [pa.chunked_array([[*map(_in_words, cells)]], pa.string()) for cells in columns]
     raw = _headed(raw, reading)
-    raw.mark = "."
-    for j, (name, cells) in enumerate(zip(raw.names, columns, strict=True)):
-        below = cells[len(cells) - len(raw.cells[j]) :] if raw.rows is None else [cells[row + 1] for row in raw.rows]
-        there = [cell for cell in below if cell != ""]
-        if not there:
+    for name, cells in zip(raw.names, raw.cells, strict=True):
+        if not fits(cells, ".").any():
             raw.notes.append(
                 f"Column {clean_name(name)!r} has no values. If it holds formulas, open the file in Excel and save it "
                 "there: their values are saved with them."
             )
-        elif set(map(type, there)) <= {int, float}:
-            numbers = pa.array([None if cell == "" else float(cell) for cell in below], pa.float64())
-            exact = all(abs(cell) < _MOST_EXACT for cell in there)
-            whole = exact and all(cell == int(cell) for cell in there)
-            raw.cells[j] = pa.chunked_array([numbers.cast(pa.int64()) if whole else numbers])
-            if not exact:
-                raw.notes.append(
-                    f"Excel keeps 15 digits of a number: longer ones in {clean_name(name)!r} may be equal now."
-                )
     return raw
+
+
+def _in_words(value: Any) -> str:  # noqa: ANN401 - what a sheet holds
+    if isinstance(value, float):  # Excel keeps 15 digits: longer numbers are identifiers that may be equal now
+        return f"{value:.0f}" if 1e15 <= abs(value) < 1e21 else plain_number(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _read_parquet(data: bytes) -> _Raw:
     import pyarrow.parquet as pq
 
-    try:
+    with damage("Parquet file"):
         schema = pq.read_schema(pa.BufferReader(data))
         # Words stay in their dictionary: a few long ones repeated a million times would fill the memory otherwise.
         words = [part.name for part in schema if pa.types.is_string(part.type) or pa.types.is_large_string(part.type)]
@@ -484,13 +421,8 @@ def _read_parquet(data: bytes) -> _Raw:
         table = file.read(columns=kept, use_threads=False)
         # Reading checks neither the letters of words nor where a dictionary points.
         table.validate(full=True)
-    except (DataError, MemoryError):
-        raise
-    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-        raise DataError(f"The Parquet file is damaged or cut short ({str(error).splitlines()[0][:150]}).") from None
     # Columns that cannot be used keep their place: columns are also named by position.
-    cells = [table.column(name) if name in kept else None for name in schema.names]
-    return _Raw(list(schema.names), cells, "Parquet")
+    return _Raw(schema.names, [table.column(name) if name in kept else None for name in schema.names], "Parquet")
 
 
 def read_frame(frame: pd.DataFrame, name: str, reading: Reading) -> Table:
@@ -504,9 +436,8 @@ def read_frame(frame: pd.DataFrame, name: str, reading: Reading) -> Table:
         except (pa.ArrowException, TypeError, ValueError):
             found = pa.array([None if value is None else str(value) for value in column], pa.string())
         cells.append(pa.chunked_array(getattr(found, "chunks", [found])) if is_readable(found.type) else None)
-    return _understood(
-        _Raw([str(name) for name in frame.columns], cells, "data frame"), name or "table", reading, len(frame)
-    )
+    raw = _Raw([str(name) for name in frame.columns], cells, "data frame")
+    return _understood(raw, name or "table", reading, len(frame))
 
 
 def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
@@ -520,17 +451,15 @@ def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
     raw.notes = [*notes, *raw.notes]
     if reading.sheet is not None and kind != "excel":
         raw.notes.append(f"sheet={reading.sheet!r} was not used: only an Excel workbook has sheets.")
-    if reading.header is False and (kind == "parquet" or raw.marked):
+    if reading.header is False and kind != "excel" and raw.native:
         raw.notes.append("header=False was not used, because the file itself names its columns.")
     return _understood(raw, name, reading)
 
 
 def _first_cells(cells: pa.Array | None, shown: int) -> list[str]:
     """Return the first cells as the file has them, safe to show."""
-    if cells is None:
-        return ["…"] * shown
-    texts = []
-    for cell in cells.slice(0, shown):
+    texts = ["…"] * (shown if cells is None else 0)
+    for cell in () if cells is None else cells.slice(0, shown):
         try:
             value = cell.as_py()
         except (LookupError, ValueError, OverflowError, OSError, pa.ArrowException):
@@ -544,15 +473,14 @@ def _understood(raw: _Raw, title: str, reading: Reading, n_rows: int = 0) -> Tab
     if not n_rows:
         raise DataError("The table has names of columns but no rows." if raw.cells else "The table has no columns.")
     names, renamed = unique_names(raw.names)
-    preview = zip(*(_first_cells(cells, min(PREVIEW_ROWS, n_rows)) for cells in raw.cells), strict=True)
+    preview = tuple(zip(*(_first_cells(cells, min(PREVIEW_ROWS, n_rows)) for cells in raw.cells), strict=True))
 
     def read(j: int, mark: str) -> Column:
         if raw.cells[j] is None:
-            note = "holds lists or other nested values, or bytes, and is left out"
+            note = "holds times of day, durations, lists or other nested values, or bytes, and is left out"
             return Column(names[j], "empty", np.full(n_rows, np.nan), notes=(note,))
-        return understand(names[j], raw.cells[j], reading, mark, marked=raw.marked, rows=raw.rows)
+        return understand(names[j], raw.cells[j], reading, mark, native=raw.native, rows=raw.rows)
 
-    table = Table("", (), n_rows, raw.format, preview=tuple(preview))
     columns: list[Column] = []
     for j in range(len(names)):
         columns.append(read(j, raw.mark))
@@ -575,4 +503,4 @@ def _understood(raw: _Raw, title: str, reading: Reading, n_rows: int = 0) -> Tab
     stem = re.sub(r"(\.(csv|tsv|txt|tab|dat|arff|parquet|xlsx?|xlsm|gz|zip))+$", "", title, flags=re.IGNORECASE)
     # The name stands in texts with markup: no marks, no address of a web page.
     stem = re.sub(r"[^\w .-]+", " ", clean_name(stem)).replace("www.", "www ").strip(" ._") or "table"
-    return replace(table, name=stem, columns=tuple(columns), notes=tuple(notes), choices=raw.choices)
+    return Table(stem, tuple(columns), n_rows, raw.format, tuple(notes), preview, choices=raw.choices)

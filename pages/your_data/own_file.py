@@ -1,4 +1,4 @@
-"""A visitor's own file: opened once, kept in this visitor's session only, never written to disk."""
+"""A visitor's own file: opened once, kept in this visitor's session only, and under no name on a disk."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def choose() -> Table | None:
     uploaded = st.file_uploader(
         "A table: CSV, TSV, Excel, Parquet or ARFF, also packed (zip, gzip)",
         key="own_upload",
-        help=f"{datasets.LIMITS_IN_WORDS} It stays in your session's memory: never on disk, never shown to others.",
+        help=f"{datasets.LIMITS_IN_WORDS} It stays in your session's memory; nobody else sees it.",
     )
     told = "Shows what this page does, with a file made for the purpose."
     if st.button(
