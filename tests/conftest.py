@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 QUICK = {"unit", "oracle", "golden", "property"}
@@ -16,6 +17,9 @@ GOLDEN_HERE = Path(__file__).parent / "golden"
 os.environ.setdefault("IMRC_DATA", str(ROOT.parent / "shared" / "data" / "raw"))
 # Tests neither read nor write the results somebody keeps on this computer.
 os.environ["IMRC_STORE"] = str(ROOT / "tests" / "no-such-store.sqlite")
+# How long one example takes says nothing on a busy machine.
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")
 
 
 def golden_files() -> list[Path]:

@@ -208,7 +208,7 @@ def test_long_subgradient_runs_approach_the_optimum():
     assert long.lower_bound is long.gap is None
 
 
-few = settings(max_examples=25, deadline=None, derandomize=True)
+few = settings(max_examples=25, derandomize=True)
 sizes = st.tuples(st.integers(2, 20), st.integers(1, 25), st.integers(2, 5), st.integers(0, 10**6))
 
 

@@ -15,7 +15,7 @@ from imrc.features import make
 from imrc.tables.read import read_bytes
 from imrc.tables.table import Reading, clean_name, unique_names
 
-QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 CELL = st.one_of(
     st.text(max_size=12),
     st.integers(-1000, 1000).map(str),
@@ -81,7 +81,7 @@ def whole_files() -> list[bytes]:
     return [parquet.getvalue(), archive.getvalue(), arff + csv.split("\n", 1)[1].encode(), csv.encode("utf-16")]
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
 @given(which=st.integers(0, 3), data=st.data())
 def test_damaged_files(whole_files, which, data):
     content = bytearray(whole_files[which])

@@ -17,7 +17,7 @@ from imrc.features import FEATURE_KINDS, WITH_FREQUENCIES, FeatureSpec
 
 TASKS, ROWS, N = 4, 24, 6
 METHODS = ("imrc", "logistic_seen")
-QUICK = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=8, suppress_health_check=list(HealthCheck))
 
 
 def spec_of(kind):

@@ -56,7 +56,7 @@ def learnt(model):
 
 
 @pytest.mark.slow
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
 @given(
     counts=sizes(), n_classes=st.integers(2, 5), features=st.sampled_from([1, 3, 40]), b=st.integers(0, 4),
     options=OPTIONS, seed=st.integers(0, 2**32 - 1),

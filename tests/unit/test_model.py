@@ -256,7 +256,7 @@ ROWS = months(1, start=4)
 ANSWERS = imrc.load(io.BytesIO(SAVED)).predict_proba(ROWS)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_a_damaged_file_ends_in_a_sentence_or_is_the_same_model(data):
     content = bytearray(SAVED)
