@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
+
+import pandas as pd
 
 from imrc import datasets
 from imrc.baselines import PUBLISHED
@@ -26,9 +28,6 @@ from imrc.paper.printed import (
     printed_seconds,
 )
 from imrc.wording import decimal, listed, with_spread
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ErrorKind = Literal["average", "released"]
 _PAPER = imrc_key("paper")
@@ -117,8 +116,6 @@ def time_cells(n: int) -> pd.DataFrame:
 
 def _frame(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
     """Return cells with their titles, differences and reasons; rows without anything of ours below the others."""
-    import pandas as pd
-
     cells = pd.DataFrame(rows, columns=["dataset", "column", *_VALUES])
     cells.insert(1, "title", [_title(name) for name in cells["dataset"]])
     # In between they tear the others apart; averages are the last of all.
@@ -148,7 +145,6 @@ def _why(cell: Any, here: Collection[str]) -> str:  # noqa: ANN401 - a row of a 
 
 def wide(cells: pd.DataFrame, *, milliseconds: bool = False) -> pd.DataFrame:
     """Return the cells as a table of texts: one row per dataset, "ours ± std | printed ± std" in each column."""
-    import pandas as pd
 
     def text(mean: float, spread: float, digits: int) -> str:
         if milliseconds:
@@ -162,21 +158,10 @@ def wide(cells: pd.DataFrame, *, milliseconds: bool = False) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("Dataset").reset_index().fillna("")
 
 
-def agreement(cells: pd.DataFrame) -> str:
-    """Return in one sentence how many of the cells measured agree with print, IMRC's own and the others'."""
-    both = cells[cells["gap"].notna()]
-    if not len(both):
-        return "Nothing has been measured here."
-    own, others = _own_and_others(both)
-    parts = [
-        f"{words}: **{near(part)[0]} of {len(part)}** (median difference {decimal(part['gap'].abs().median())})"
-        for words, part in (("IMRC with the paper's choices", own), ("the other methods", others))
-        if len(part)
-    ]
-    return (
-        f"These cells are within {decimal(TOLERANCE, 2)} of the printed value, on {both['dataset'].nunique()} "
-        f"available datasets: {'; '.join(parts)}."
-    )
+def near(cells: pd.DataFrame) -> tuple[int, int]:
+    """Return how many cells are near the printed value, and how many there are."""
+    both = cells["gap"].dropna().abs()
+    return int((both <= TOLERANCE).sum()), len(both)
 
 
 def _own_and_others(cells: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -185,31 +170,50 @@ def _own_and_others(cells: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return cells[cells["column"] == title_of_method(_PAPER)], cells[cells["column"].isin(titles)]
 
 
-def near(cells: pd.DataFrame) -> tuple[int, int]:
-    """Return how many cells are near the printed value, and how many there are."""
-    both = cells["gap"].dropna().abs()
-    return int((both <= TOLERANCE).sum()), len(both)
-
-
 @cache
-def _near(error: ErrorKind) -> tuple[tuple[int, int], tuple[int, int]]:
+def _near(error: ErrorKind) -> tuple[int, ...]:
     """Return `near` of all n: of IMRC's cells, and of the other methods'."""
-    import pandas as pd
-
     own, others = _own_and_others(pd.concat([error_cells(n, error) for n in SIZES]))
-    return near(own), near(others)
+    return *near(own), *near(others)
+
+
+def agreement(cells: pd.DataFrame) -> str:
+    """Return in one sentence how many of the cells measured agree with print, IMRC's own and the others'."""
+    both = cells[cells["gap"].notna()]
+    if not len(both):
+        return "Nothing has been measured here."
+    words = "IMRC with the paper's choices", "the other methods"
+    parts = [
+        f"{who}: **{near(part)[0]} of {len(part)}** (median difference {decimal(part['gap'].abs().median())})"
+        for who, part in zip(words, _own_and_others(both), strict=True)
+        if len(part)
+    ]
+    return (
+        f"These cells are within {decimal(TOLERANCE, 2)} of the printed value, on {both['dataset'].nunique()} "
+        f"available datasets: {'; '.join(parts)}."
+    )
 
 
 def headline() -> str:
     """Return in one sentence which of the paper's errors are reproduced, and how many datasets are missing."""
-    (agree, total), (others, all_others) = _near("released")
+    agree, total, others, all_others = _near("released")
     return (
         f"We reproduce {agree} of the paper's {total} IMRC errors and {others} of {all_others} of its rivals'; "
-        f"{len(_absent())} of {len(printed_datasets())} datasets are unavailable"
+        f"{len(absent())} of {len(printed_datasets())} datasets are unavailable"
     )
 
 
-def _absent() -> list[str]:
+def both_readings() -> str:
+    """Return in one sentence how many cells of all n agree with print, for both definitions of the error."""
+    average, released = map(_near, get_args(ErrorKind))
+    return (
+        f"Within {decimal(TOLERANCE, 2)} of the printed value, over all n: IMRC with the paper's choices in "
+        f"{released[0]} of {released[1]} cells with the error of the authors' script, in {average[0]} with the average "
+        f"the paper describes; the other methods in {released[2]} and {average[2]} of {released[3]}."
+    )
+
+
+def absent() -> list[str]:
     """Return the paper's datasets without results here."""
     measured = set(shipped.table("errors")["dataset"])
     return [name for name in printed_datasets() if name not in measured]
@@ -217,25 +221,13 @@ def _absent() -> list[str]:
 
 def not_at_hand() -> str:
     """Say which of the datasets without results can be fetched, and which cannot be had as the paper uses them."""
-    fetched, never = (
-        listed([datasets.entry(name).title for name in _absent() if datasets.facts(name).downloadable == wanted])
-        or "no dataset"
-        for wanted in (True, False)
-    )
+    titles: dict[bool, list[str]] = {True: [], False: []}
+    for name in absent():
+        titles[datasets.facts(name).downloadable].append(datasets.entry(name).title)
+    fetched, never = (listed(found) or "no dataset" for found in titles.values())
     return (
         f"Unavailable: {fetched} can be fetched with the commands in the list of grey cells. {never} "
         "cannot, because the paper uses network features that were never published."
-    )
-
-
-def both_readings() -> str:
-    """Return in one sentence how many cells of all n agree with print, for both definitions of the error."""
-    average, released = (_near(error) for error in get_args(ErrorKind))
-    return (
-        f"Within {decimal(TOLERANCE, 2)} of the printed value, over all n: IMRC with the paper's choices in "
-        f"{released[0][0]} of {released[0][1]} cells with the error of the authors' script, "
-        f"in {average[0][0]} with the average the paper describes; the other methods in "
-        f"{released[1][0]} and {average[1][0]} of {released[1][1]}."
     )
 
 
@@ -259,28 +251,24 @@ def transfer_sentence(measured: pd.DataFrame) -> str:
 
 def weather_sentence() -> str:
     """Say how far Weather, printed in the table over W and b alone, is from print; empty if it was not measured."""
+    rows = {n: setting_cells(n).query("dataset == 'weather'").dropna(subset="ours") for n in (10, 100)}
     parts, agrees = [], []
-    for n in (10, 100):
-        row = setting_cells(n).query("dataset == 'weather'").dropna(subset="ours")
+    for n, row in rows.items():
         if len(row):
-            low, high = decimal(row["ours"].min()), decimal(row["ours"].max())
-            agrees.append(bool((row["gap"].abs() <= TOLERANCE).all()))
-            ours = low if low == high else f"{low} to {high}"
+            agrees.append(near(row)[0] == len(row))
+            ours = " to ".join(dict.fromkeys((decimal(row["ours"].min()), decimal(row["ours"].max()))))
             parts.append(f"{ours} at n = {n}, which {'agrees' if agrees[-1] else 'does not'}")
     if not parts:
         return ""
     printed = decimal(printed_error_of("weather", 10, "W2"), 2)
-    start = "Weather agrees" if all(agrees) else "Weather disagrees"
     return (
-        f"**{start}**: {printed} is printed for every W, b and n, and we measure {'; '.join(parts)}. Weather is in "
-        "no other table of the paper. Its tasks here are blocks of 300 days."
+        f"**Weather {'agrees' if all(agrees) else 'disagrees'}**: {printed} is printed for every W, b and n, and we "
+        f"measure {'; '.join(parts)}. Weather is in no other table of the paper. Its tasks here are blocks of 300 days."
     )
 
 
 def reasons(cells: pd.DataFrame) -> pd.DataFrame:
     """Return why cells are without colour: Dataset, Columns, Why, How to get it; one row per dataset and reason."""
-    import pandas as pd
-
     found: dict[tuple[str, str, str], list[str]] = {}
     for (name, title, why), part in cells[cells["why"] != ""].groupby(["dataset", "title", "why"], sort=False):
         every = len(part) == cells["column"].nunique()
@@ -296,8 +284,6 @@ def characteristics(measured: pd.DataFrame | None = None) -> pd.DataFrame:
 
     Of the paper's datasets as shipped, or of those measured by `imrc.paper.measure`.
     """
-    import pandas as pd
-
     found = (shipped.table("characteristics") if measured is None else measured).set_index("dataset")
     rows = []
     for name in printed_datasets() if measured is None else found.index:
@@ -317,8 +303,6 @@ def characteristics(measured: pd.DataFrame | None = None) -> pd.DataFrame:
 
 def covertype_runs() -> pd.DataFrame:
     """Return what `imrc sweep` kept of all tasks of Covertype: one row per representation and preset."""
-    import pandas as pd
-
     # The paper's own representation and choices first.
     measured = shipped.table("covertype").sort_values(["features", "preset"], ascending=[False, True])
     rows = []
@@ -340,14 +324,6 @@ def covertype_runs() -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
-
-
-def missing() -> pd.DataFrame:
-    """Return the paper's datasets without results here: title, and how to get the data."""
-    import pandas as pd
-
-    rows = [(datasets.entry(name).title, datasets.status(name).in_words, how_to_get(name)) for name in _absent()]
-    return pd.DataFrame(rows, columns=["Dataset", "On this computer", "How to get it"])
 
 
 def sample_size_curve(dataset: str) -> pd.DataFrame:

@@ -7,9 +7,10 @@ import platform
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+import pandas as pd
 
 import imrc
 from imrc import datasets
@@ -38,9 +39,6 @@ from imrc.paper.printed import (
     printed_seconds,
 )
 from imrc.tasks import TaskSequence
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TableKind = Literal["errors", "window", "backward", "time", "characteristics"]
 TABLES: dict[TableKind, str] = {
@@ -155,8 +153,6 @@ def measure(request: TableRequest, *, progress: Progress | None = None, runs: Ru
     get what this one runs. Columns: those of `comparison_table`, of the repetitions (errors), setting, b, W; gap is
     ours minus printed, reproduced within 0.02 or two standard errors, seconds are of a processor and per task.
     """
-    import pandas as pd
-
     progress = progress or (lambda *_: None)
     runs = runs or Runs(progress, lambda _: None)
     if not request.names:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import pandas as pd
 
 from imrc.paper import shipped
 from imrc.paper.cells import ErrorKind, near
 from imrc.paper.measure import SIZES, TOLERANCE
 from imrc.paper.printed import printed_error
 from imrc.wording import decimal, signed, with_spread
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class CodeVariant(NamedTuple):
@@ -42,8 +41,6 @@ def _measured(error: ErrorKind) -> pd.DataFrame:
 
 def follow_up_table(error: ErrorKind) -> pd.DataFrame:
     """Return how many cells of IMRC's column are near the printed values, per variant and n, and the differences."""
-    import pandas as pd
-
     measured, rows = _measured(error), []
     for reading, variant in VARIANTS.items():
         part = measured[measured["reading"] == reading]
@@ -74,8 +71,6 @@ def _angles(error: ErrorKind) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def angles_table(error: ErrorKind) -> pd.DataFrame:
     """Return the errors of rotated MNIST with an angle per image and per task, beside print: one row per n."""
-    import pandas as pd
-
     image, task = _angles(error)
     columns = {
         "n": SIZES,

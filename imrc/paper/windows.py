@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from imrc._checks import check_int
@@ -17,9 +17,6 @@ from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Headline, half_width
 from imrc.evaluation.splits import largest_n
 from imrc.tasks import TaskSequence
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LONGEST = 100
 """Tasks of the longest window."""
@@ -73,8 +70,6 @@ def window_table(sequence: TaskSequence, settings: RunSettings, sizes: Sequence[
     Sizes the tasks are too small for are left out; ValueError if all are. Columns dataset, n, k, method, rule, windows,
     error, stderr, half (of the 95 % interval), ratio (to single-task learning), ratio_stderr, ratio_half, repetitions.
     """
-    import pandas as pd
-
     rows, most = [], largest_n(sequence)
     check_int("n", min(sizes), 1, most)
     for n in sorted({n for n in sizes if n <= most}):

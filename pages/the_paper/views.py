@@ -101,7 +101,7 @@ def _matrix(
         st.markdown("**Ours | printed**, mean ± standard deviation over repetitions")
         st.dataframe(cells.wide(table, milliseconds=milliseconds), hide_index=True, height="content")
         charts.csv(table, name=name)
-        st.markdown(f"**Why cells are grey**: {len(cells.missing())} datasets of the paper are not measured here.")
+        st.markdown(f"**Why cells are grey**: {len(cells.absent())} datasets of the paper are not measured here.")
         st.dataframe(cells.reasons(table), hide_index=True, height="content")
         more()
 

@@ -130,7 +130,7 @@ def test_both_readings_of_the_error_are_counted():
     assert f"in {counts['released', 'others'][0]} and {counts['average', 'others'][0]} of" in said
     assert "reproduce {} of the paper's {} IMRC errors".format(*counts["released", "imrc"]) in first
     assert "and {} of {} of its rivals'".format(*counts["released", "others"]) in first
-    absent = cells.missing()["Dataset"].tolist()
+    absent = [datasets.entry(name).title for name in cells.absent()]
     assert f"{len(absent)} of 12 datasets are unavailable" in first
     assert all(title in cells.not_at_hand() for title in absent)
 
