@@ -34,8 +34,7 @@ def _facts(name: str) -> dict[str, Any]:
     entry, status = datasets.entry(name), datasets.status(name)
     facts: dict[str, Any] = {
         **{fact: getattr(entry, fact) for fact in ("name", "title", "group", "summary", "tasks")},
-        "loadable": status.loadable,
-        "downloadable": status.downloadable,
+        **{fact: getattr(status, fact) for fact in ("loadable", "downloadable")},
         "download_bytes": status.size_bytes or None,
         "where": status.where or None,
     }
@@ -107,23 +106,19 @@ def run(options: argparse.Namespace) -> int:
         raise InputError(f"imrc datasets {action} needs a name: imrc datasets {action} NAME.")
     if action != "sample" and name is not None:
         check_choice("NAME", name, datasets.names())
-    if action in ("list", "check"):
-        columns = {"name": "name", "tasks": "tasks", "group": "group", "state": "state"}
-        if action == "check":
-            rows, columns = _check(name), {"name": "name", "file": "file", "state": "state", "message": ""}
-        else:
-            rows = [{**_facts(one), "state": datasets.status(one).in_words} for one in datasets.names()]
-        cells = [[str(row[key]) for key in columns] for row in rows]
-        told = {"files" if action == "check" else "datasets": rows}
-        print_as(options, rows, told, lambda: print_table([*columns.values()], cells, left=len(columns)))
-        bad = {"damaged"} if name is None else {"damaged", "missing"}
-        return FAILURE if bad & {row["state"] for row in rows} else 0
-    found = {"info": _facts, "fetch": _fetch, "sample": _sample}[action](name)
-    words = {True: "yes", False: "no"}
-    lines = [
-        f"{key.replace('_', ' '):16s}{words[value] if isinstance(value, bool) else value}"
-        for key, value in found.items()
-        if value is not None
-    ]
-    print_as(options, [found], found, lambda: print(found.get("message") or "\n".join(lines)))
-    return 0
+    if action in ("info", "fetch", "sample"):
+        found = {"info": _facts, "fetch": _fetch, "sample": _sample}[action](name)
+        words = {True: "yes", False: "no"}
+        known = {key.replace("_", " "): value for key, value in found.items() if value is not None}
+        lines = [f"{key:16s}{words[value] if isinstance(value, bool) else value}" for key, value in known.items()]
+        print_as(options, [found], found, lambda: print(found.get("message") or "\n".join(lines)))
+        return 0
+    if action == "check":
+        what, rows, columns = "files", _check(name), {"name": "name", "file": "file", "state": "state", "message": ""}
+    else:
+        what, columns = "datasets", {key: key for key in ("name", "tasks", "group", "state")}
+        rows = [{**_facts(one), "state": datasets.status(one).in_words} for one in datasets.names()]
+    cells = [[str(row[key]) for key in columns] for row in rows]
+    print_as(options, rows, {what: rows}, lambda: print_table([*columns.values()], cells, left=len(columns)))
+    bad = {"damaged"} if name is None else {"damaged", "missing"}
+    return FAILURE if bad & {row["state"] for row in rows} else 0

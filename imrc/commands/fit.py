@@ -35,21 +35,24 @@ def run(options: argparse.Namespace) -> int:
             options.n = options.n or RunSettings.n  # all rows are learnt from
             model = fit_model(sequence, strategy=options.strategy, settings=settings_of(options))
     model.save(options.output, updatable=not options.no_update)
-    told = {
-        "model": options.output,
-        "strategy": model.strategy,
-        "label": model.label,
-        "classes": model.classes.tolist(),
-        "columns": list(model.columns),
-        "tasks": len(model.tasks),
-        "rows": sum(model.rows),
-        "n_measured": model.n_measured,
-        "updatable": not options.no_update,
-    }
-    rows = (
+    kept = (
         "without rows"
         if options.no_update
         else "with the newest rows, which updates need (--no-update leaves them out)"
     )
-    print_as(options, [told], told, lambda: print(f"{model!r}\nSaved as {options.output}, {rows}."))
+    told = {
+        "model": options.output,
+        **{name: getattr(model, name) for name in ("strategy", "label", "n_measured")},
+        "classes": model.classes.tolist(),
+        "columns": list(model.columns),
+        "tasks": len(model.tasks),
+        "rows": sum(model.rows),
+        "updatable": not options.no_update,
+    }
+    print_as(
+        options,
+        [told],
+        told,
+        lambda: print(f"{model!r}\nSaved as {options.output}, {'without rows' if options.no_update else kept}."),
+    )
     return 0

@@ -68,11 +68,7 @@ CHANGES: dict[ChangePattern | None, str] = {
     "come_back": "look negatively correlated",
 }
 """What the tests on the changes say; of all but the first, what the assumption misses:"""
-_MISSED: dict[ChangePattern | None, str] = {
-    "direction": "not zero-mean",
-    "same_way": "not independent",
-    "come_back": "not independent",
-}
+_MISSED = {name: "not zero-mean" if name == "direction" else "not independent" for name in [*CHANGES][1:]}
 _TIMES = {1: "once", 2: "twice"}
 _ON_THEIR_OWN = "nothing unusual on their own"
 
@@ -164,22 +160,20 @@ def _named_sentence(
 ) -> str:
     """Describe the evidence for one or two named kinds of change, with what the tests on the changes add."""
     best: dict[str, ModelFit] = {fit.group: fit for fit in reversed(fits)}
-    shape = _shape(name, best[name], k)
-    if name == "evolving" and second is None:
+    shape, named = _shape(name, best[name], k), (name, second)
+    if named == ("evolving", None):
         if changes in _MISSED:
             return f"{capital(shape)}, but the changes {CHANGES[changes]}: {_MISSED[changes]}."
         return "Supported: neighbours are alike, distance grows with lag, and changes look independent and zero-mean."
-    sentence = f"{capital(shape)}."
+    said = f"{capital(shape)}."
     if second is not None:
-        sentence = f"The data do not distinguish two models. As {VERDICTS[name].title}: {shape}. "
-        sentence += f"As {VERDICTS[second].title}: {_shape(second, best[second], k)}."
+        said = f"The data do not distinguish two models. As {VERDICTS[name].title}: {shape}. "
+        said += f"As {VERDICTS[second].title}: {_shape(second, best[second], k)}."
     if changes in _MISSED:
-        sentence += f" The changes {CHANGES[changes]}: {_MISSED[changes]}."
-    elif changes is not None and "evolving" in (name, second):
-        sentence += f" The changes {CHANGES[changes]}."
-    elif changes is not None and "trend" in (name, second):
-        sentence += f" The changes show {_ON_THEIR_OWN}."
-    return sentence
+        return f"{said} The changes {CHANGES[changes]}: {_MISSED[changes]}."
+    if changes is not None and "evolving" in named:
+        return f"{said} The changes {CHANGES[changes]}."
+    return f"{said} The changes show {_ON_THEIR_OWN}." if changes is not None and "trend" in named else said
 
 
 def _pairs_text(pairs: tuple[tuple[int, int], ...]) -> str:
@@ -299,25 +293,23 @@ def setting_sentence(result: Assessment) -> str:
     )
 
 
+_UNKNOWN: dict[VerdictName, str] = {
+    "dependent": "Neither the size of the change nor the gain of forward and backward learning can be predicted from "
+    "such rows.",
+    "too_few": "Without more tasks or samples, the gain of forward and backward learning cannot be predicted.",
+}
+
+
 def meaning_sentence(result: Assessment, n: float) -> str:
     """State what the theorems promise at this size of the change with n samples per task, and on which condition."""
     ratio, low, high = result.ratio_at(n)
     verdict = result.verdict
-    if verdict.name == "dependent":
-        return (
-            "Neither the size of the change nor the gain of forward and backward learning can be predicted from "
-            "such rows."
-        )
-    if verdict.name == "too_few":
-        return "Without more tasks or samples, the gain of forward and backward learning cannot be predicted."
-    if high < 0.3:
-        gain = "a large gain"
-    elif high < 1:
-        gain = "a clear gain"
-    elif low < 1:
-        gain = "a gain that may be small (the interval contains 1)"
-    else:
-        gain = "only a little" if ratio < 5 else "hardly anything"
+    if verdict.name in _UNKNOWN:
+        return _UNKNOWN[verdict.name]
+    small = "a gain that may be small (the interval contains 1)" if low < 1 else "only a little"
+    gain = "a large gain" if high < 0.3 else "a clear gain" if high < 1 else small
+    if low >= 1 and ratio >= 5:
+        gain = "hardly anything"
     promise, condition = {
         "supported": ("promise", ", and these tasks evolve as they assume"),
         "open": ("promise", ": the tasks look alike" if verdict.name == "no_change" else " if the tasks evolve"),
@@ -331,20 +323,9 @@ def report(result: Assessment, n: float) -> str:
     """Return verdict and evidence as lines of text, the size of the change for n samples per task."""
     lines = [f"{result.name}: {result.verdict.title}", result.verdict.sentence, *result.verdict.notes]
     lines += [setting_sentence(result), ""]
-    if result.verdict.name == "dependent":
-        lines.append("Everything below holds for independent rows only.")
-    lines.append(f"tasks differ?         {p_text(result.p_same)} ({result.same_method}), Q = {result.q:.3g}")
-    lines.append(f"order matters?        {p_text(result.p_order)}")
-    if result.change is not None:
-        at = None if result.n is None else n
-        ratio, low, high = result.ratio_at(at)
-        where = "" if at is None else f" at n = {n:g}"
-        lines.append(f"n d2 / sigma2{where}: {number(ratio)} (95 % interval {number(low)} to {number(high)})")
+    lines += [f"{one.text} {one.answer}: {one.in_words}" for one in questions(result, n)]
     if result.pacf is not None:
-        lines.append(f"partial autocorrelation at lag 1: {result.pacf.mean[0]:.2f} ± {result.pacf.std[0]:.2f} (spread)")
-    if (tests := result.innovations) is not None:
-        z = f"direction z = {tests.z_mean:.1f}, dependence z = {tests.largest:.1f}"
-        lines.append(f"changes: {z}: {result.verdict.changes_text}")
+        lines.append(f"Partial autocorrelation at lag 1: {result.pacf.mean[0]:.2f} ± {result.pacf.std[0]:.2f} (spread)")
     if result.models:
         gaps = ", ".join(f"{group} {gap:.1f}" for group, gap in result.gaps.items())
         lines.append(f"BIC behind the best: {gaps}")

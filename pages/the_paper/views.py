@@ -144,22 +144,17 @@ def _compared(table: pd.DataFrame, error: cells.ErrorKind) -> None:
     alt = "Our errors against the printed ones, one point per dataset and method, with the line of equality."
     charts.show(ours_against_printed, table, name="paper-scatter", alt=alt)
     st.markdown(f"**Where our values differ, and possible reasons**\n\n{_DIFFER}")
-    _table(
-        f"**Choices of the authors' later code.** {readings.follow_up_sentence(error)}",
-        readings.follow_up_table(error),
-        "paper-follow-up",
-        "The table counts the cells of IMRC's column that are within .02 of the printed value, on six datasets. "
-        "The code of the authors' follow-up (2025) uses λ₀ = .7, whereas that of the paper uses 1, and random "
-        "Fourier features without an intercept. The pixels of rotated MNIST keep their intercept.",
+    st.markdown(
+        f"**Choices of the authors' later code.** {readings.follow_up_sentence(error)} The code of the authors' "
+        "follow-up (2025) uses λ₀ = .7, whereas that of the paper uses 1, and random Fourier features without an "
+        "intercept. The pixels of rotated MNIST keep their intercept."
     )
-    _table(
-        f"**Angles of rotated MNIST.** {readings.angles_sentence(error)}",
-        readings.angles_table(error),
-        "paper-angles",
-        'The paper\'s text can mean one angle per task, `datasets.load("rotated_mnist", angles="task")`. Here every '
-        "image has its own angle, from the range of its task.",
-        "readings",
+    st.markdown(
+        f"**Angles of rotated MNIST.** {readings.angles_sentence(error)} The paper's text can mean one angle per task, "
+        '`datasets.load("rotated_mnist", angles="task")`. Here every image has its own angle, from the range of its '
+        "task."
     )
+    _made_by("readings")
 
 
 def _settings(row: _Row) -> None:
