@@ -144,7 +144,7 @@ _BY_SIZE = ("solid", "dash", "dot", "dashdot")  # Line styles of several n: colo
 
 
 def window_curves(table: pd.DataFrame) -> go.Figure:
-    """Return errors against the number of consecutive tasks, and against n (if several), from `window_table`.
+    """Return errors against the number of consecutive tasks, and against n (if several), of the shipped "tasks".
 
     Divided by that of single-task learning; `table` is of one sequence and preset.
     """

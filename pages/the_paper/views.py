@@ -14,7 +14,6 @@ from imrc import datasets
 from imrc.diagnostics import PartialAutocorrelation, words
 from imrc.evaluation.comparison import SCORE_KINDS, UNTUNED, curve_table, title_of_method
 from imrc.paper import cells, method, readings, shipped
-from imrc.paper.windows import LONGEST, STARTS
 from imrc.plots import (
     flow_diagram,
     flow_in_words,
@@ -265,9 +264,8 @@ def _curves(row: _Row) -> None:
             name="paper-windows",
             alt="Error of forward, and forward and backward learning, divided by that of learning alone, against "
             "the number of consecutive tasks.",
-            caption=f"Mean over all sequences of k consecutive tasks, each learnt from its first task (at most "
-            f"{STARTS} sequences, evenly spaced, of at most {LONGEST} tasks). Only few sequences are as long as the "
-            "longest.",
+            caption="Mean over all sequences of k consecutive tasks, each learnt from its first task (at most 100 "
+            "sequences, evenly spaced, of at most 100 tasks). Only few sequences are as long as the longest.",
             made="tasks",
         )
 

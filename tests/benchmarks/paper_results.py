@@ -12,19 +12,23 @@ have a name of their own. The word tasks measures the errors of all sequences of
 import json
 import shutil
 import sys
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
+import imrc
 from imrc import datasets
 from imrc.baselines import PUBLISHED, SIMPLE
 from imrc.evaluation import RunSettings
 from imrc.evaluation.comparison import imrc_key
+from imrc.evaluation.run import run_all
+from imrc.evaluation.significance import Headline, half_width
 from imrc.features import FeatureSpec
 from imrc.paper.measure import versions
 from imrc.paper.shipped import results_folder
-from imrc.paper.windows import window_table
 from tests.benchmarks.common import RESULTS as MEASURED
 
 RESULTS = results_folder()
@@ -56,10 +60,40 @@ def in_words(kept: str) -> str:
     return f"imrc {known['imrc']}, Python {known['python']}, numpy {known['numpy']}, numba {known['numba']}"
 
 
+def window_errors(sequence: imrc.TaskSequence, settings: RunSettings) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Return errors of sequences of k consecutive tasks by rule, (repetitions, k), and how many there are of each k.
+
+    Each is learnt from its own beginning, at most 100 tasks from at most 100 places. One run from each first task gives
+    it for every k, since what happens up to step k does not depend on later tasks.
+    """
+    sequence, settings = settings.fit_to(sequence), replace(settings, k=None)
+    k = len(sequence)
+    starts = np.unique(np.linspace(0, k - 1, min(k, 100)).round().astype(int))
+    lengths = np.minimum(min(k, 100), k - starts)
+    sums: dict[str, np.ndarray] = {}
+    for start, length in zip(starts, lengths, strict=True):
+        for rule, table in run_all(sequence[start : start + length], settings).error_tables.items():
+            values = np.cumsum(table.by_step(), axis=1) / np.arange(1, length + 1)
+            sums.setdefault(rule, np.zeros((len(values), lengths[0])))[:, :length] += values
+    windows = (lengths[:, None] > np.arange(lengths[0])).sum(axis=0)
+    return {rule: total / windows for rule, total in sums.items()}, windows
+
+
 def tasks() -> None:
-    settings = RunSettings(preset="paper", features=FeatureSpec("paper"), repetitions=3)
-    table = window_table(datasets.load("spam"), settings, [10, 100])
-    write(table.assign(versions=versions(), date=date.today().isoformat()), "tasks")
+    sequence, rows, repetitions = datasets.load("spam"), [], 3
+    for n in (10, 100):
+        settings = RunSettings(n=n, preset="paper", features=FeatureSpec("paper"), repetitions=repetitions)
+        errors, windows = window_errors(sequence, settings)
+        shown = [*range(1, 11), 13, 16, len(windows)]
+        for rule, values in errors.items():
+            for k in shown:
+                error, ratio = (Headline.of(found[:, k - 1]) for found in (values, values / errors["single"]))
+                means = error.mean, error.stderr, ratio.mean, ratio.stderr
+                rows.append((sequence.name, n, k, imrc_key("paper", rule), rule, windows[k - 1], *means))
+    names = ["dataset", "n", "k", "method", "rule", "windows", "error", "stderr", "ratio", "ratio_stderr"]
+    table = pd.DataFrame(rows, columns=names).assign(repetitions=repetitions)
+    halves = {f"{name}half": half_width(table[f"{name}stderr"], repetitions) for name in ("", "ratio_")}
+    write(table.assign(**halves, versions=versions(), date=date.today().isoformat()), "tasks")
 
 
 def main() -> None:

@@ -7,9 +7,10 @@ import pytest
 
 import imrc
 from imrc.evaluation import RunSettings, evaluate
-from imrc.paper.windows import LONGEST, lengths_shown, window_errors, window_starts, window_table
+from imrc.paper import shipped
 from imrc.plots.paper import window_curves
 from imrc.plots.result import error_heatmaps, matrix_table, run_heatmaps, triangle_stride
+from tests.benchmarks.paper_results import window_errors
 
 SETTINGS = RunSettings(n=5, b=2, preset="paper", repetitions=2)
 
@@ -33,42 +34,15 @@ def test_errors_are_means_over_every_sequence_of_consecutive_tasks(sequence):
             np.testing.assert_allclose(values[:, k - 1], np.mean([run[rule] for run in found], axis=0), atol=1e-12)
 
 
-def test_the_whole_sequence_is_the_last_window(sequence):
-    table = window_table(sequence, SETTINGS, [5]).query("k == 6").set_index("rule")
-    result = evaluate(sequence, n=5, b=2, preset="paper", repetitions=2)
-    for rule, headline in result.headline("average").items():
-        assert table.loc[rule, "error"] == pytest.approx(headline.mean)
-        assert table.loc[rule, "stderr"] == pytest.approx(headline.stderr)
-    single = result.per_repetition("single", "average")
-    ratios = result.per_repetition("forward", "average") / single
-    assert table.loc["forward", "ratio"] == pytest.approx(ratios.mean())
-    assert (table["windows"] == 1).all()
-    assert table.loc["single", "ratio"] == 1.0
-
-
-def test_long_sequences_have_evenly_spaced_starts():
-    starts = window_starts(1936)
-    assert (len(starts), starts[0], starts[-1]) == (100, 0, 1935)
-    assert set(np.diff(starts)) <= {19, 20}
-    assert lengths_shown(LONGEST)[-1] == LONGEST
-    assert lengths_shown(1) == (1,)
-
-
-def test_sizes_that_tasks_cannot_give_are_left_out_or_named(sequence):
-    assert set(window_table(sequence, SETTINGS, [5, 4000])["n"]) == {5}
-    with pytest.raises(ValueError, match="n must be"):
-        window_table(sequence, SETTINGS, [4000])
-
-
-def test_curves_show_ratios_for_several_n(sequence):
-    table = window_table(sequence, SETTINGS, [5, 20])
+def test_curves_show_ratios_for_several_n():
+    table = shipped.table("tasks")
     ratios = window_curves(table)
     lines = {trace.name: trace for trace in ratios.data if trace.mode == "lines+markers" and trace.xaxis == "x"}
-    assert list(lines) == [f"{rule}, n = {n}" for rule in ("Forward", "Forward and backward") for n in (5, 20)]
-    shown = table[(table["rule"] == "forward") & (table["n"] == 20)]
-    assert list(lines["Forward, n = 20"].y) == shown["ratio"].tolist()
-    assert len([trace for trace in ratios.data if trace.xaxis == "x2" and trace.mode == "lines+markers"]) == 4
-    assert not [trace for trace in window_curves(table.query("n == 5")).data if trace.xaxis == "x2"]
+    assert list(lines) == [f"{rule}, n = {n}" for rule in ("Forward", "Forward and backward") for n in (10, 100)]
+    shown = table[(table["rule"] == "forward") & (table["n"] == 100)]
+    assert list(lines["Forward, n = 100"].y) == shown["ratio"].tolist()
+    assert [trace for trace in ratios.data if trace.xaxis == "x2" and trace.mode == "lines+markers"]
+    assert not [trace for trace in window_curves(table.query("n == 10")).data if trace.xaxis == "x2"]
 
 
 @pytest.mark.slow
