@@ -7,7 +7,7 @@ sentence and the advice, `worth` what the past is worth, `guarantees` the bounds
 from __future__ import annotations
 
 from imrc.report._check import check
-from imrc.report._report import Report, to_latex
+from imrc.report._report import Report
 from imrc.report.decision import Decision
 
 __all__ = ["Decision"]

@@ -7,7 +7,7 @@ import gzip
 import html
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
 import numpy as np
@@ -104,7 +104,7 @@ def _packed(name: str, content: bytes) -> str:
 
 def escape(text: object) -> str:
     """Return a text as HTML shows it literally."""
-    return html.escape(str(text), quote=True)
+    return html.escape(str(text))
 
 
 def sentence(markdown: str) -> str:
@@ -128,22 +128,15 @@ def note(markdown: str) -> str:
     return f'<p class="quiet">{sentence(markdown)}</p>'
 
 
-def facts(rows: Mapping[str, object]) -> str:
-    """Return a table of names and values."""
-    body = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td></tr>' for name, value in rows.items()
-    )
-    return f'<div class="scroll"><table><tbody>{body}</tbody></table></div>'
-
-
-def grid(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return a table with a head; the first column names the rows."""
+def grid(rows: Iterable[Sequence[object]], columns: Sequence[str] = ()) -> str:
+    """Return a table, with a head where its columns have names; the first column names the rows."""
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    head = f"<thead><tr>{head}</tr></thead>" if columns else ""
     body = "".join(
         f'<tr><th scope="row">{escape(first)}</th>' + "".join(f"<td>{escape(cell)}</td>" for cell in rest) + "</tr>"
         for first, *rest in rows
     )
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    return f'<div class="scroll"><table>{head}<tbody>{body}</tbody></table></div>'
 
 
 def _json(name: str, content: object) -> str:

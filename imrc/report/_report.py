@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -49,9 +49,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from imrc.model import Model
-
-SCHEMA, VERSION = "imrc.report", 1
-"""What `Report.to_dict` and ``imrc check --json`` hold; the version changes where a name or a meaning does."""
 
 _TESTED: dict[str, Place] = {"newest": "newest", "before": "next"}
 """Whose effective samples a scenario is about, where it is not an average task's."""
@@ -404,8 +401,8 @@ class Report:
         plan = None if self.plan is None else {place: found._asdict() for place, found in self.plan.promised.items()}
         told: dict[str, Any] = plain(
             {
-                "schema": SCHEMA,
-                "version": VERSION,
+                "schema": "imrc.report",
+                "version": 1,  # changes where a name or a meaning does
                 "name": self.name,
                 "first_look": self.is_first_look,
                 "n": self.n,
@@ -444,7 +441,8 @@ class Report:
         str
             For the package booktabs.
         """
-        return to_latex([self])
+        columns = {self.name: {one.title: np.array(one.errors) for one in self.decision.strategies}}
+        return latex_table(columns, caption(self.run))
 
     def predictions(self, repetition: int = 0) -> pd.DataFrame:
         """Return the predictions of every strategy for each test row (see `imrc.RunResult.predictions`).
@@ -530,12 +528,3 @@ class Report:
         learnt = strategy or (None if self.advice.advised in STRATEGIES else self._best_learnt())
         what = dataset, self.run.n_tasks, self.run.settings, file_options
         return {"Python": as_python(*what, strategy=learnt), "Command line": as_command(*what)}
-
-
-def to_latex(reports: Iterable[Report]) -> str:
-    """Return the errors of strategies in several reports as one table, a column each."""
-    reports = list(reports)
-    columns = {
-        one.name: {strategy.title: np.array(strategy.errors) for strategy in one.decision.strategies} for one in reports
-    }
-    return latex_table(columns, " ".join(dict.fromkeys(caption(one.run) for one in reports)))

@@ -26,7 +26,7 @@ from imrc.report._report import Report, diagnose
 from imrc.report.against_others import interval_words, plain_errors_note
 from imrc.report.decision import Decision
 from imrc.tasks import TaskSequence
-from imrc.wording import RISKS, RULES, capital, decimal, number, p_text, versions, with_spread
+from imrc.wording import RISKS, RULES, capital, decimal, versions, with_spread
 
 _PACKAGES = ("imrc", "numpy", "scipy", "scikit-learn", "numba", "pandas", "plotly")
 
@@ -73,7 +73,7 @@ def _strategies(decision: Decision) -> str:
     for one in decision.strategies:
         interval = f"{decimal(one.low)} to {decimal(one.high)}" if math.isfinite(one.low) else ""
         rows.append([one.title, with_error(one.error), interval])
-    return _page.grid(["What to do", capital(decision.measure), "95 % interval"], rows)
+    return _page.grid(rows, ["What to do", capital(decision.measure), "95 % interval"])
 
 
 def _headline(report: Report) -> str:
@@ -103,7 +103,7 @@ def _headline(report: Report) -> str:
     averaged = next(iter(kinds.values())).lower()
     at = "before learning" if result.scenario.kind == "before" else "at the last step"
     notes = "; ".join(f"{name.lower()}: {HEADLINES[kind]}" for kind, name in kinds.items())
-    return f"<h3>{measure} of the rules</h3>{_page.grid(columns, rows)}" + (
+    return f"<h3>{measure} of the rules</h3>{_page.grid(rows, columns)}" + (
         f'<p class="quiet">{spread}. '
         f"{_page.escape(capital(notes))}. Difference: paired, {averaged}. ESS: effective sample "
         f"size {at}, mean over tasks and repetitions with its 95 % t interval over repetitions."
@@ -120,32 +120,22 @@ def _measures(result: RunResult) -> str:
     ]
     told = "".join(f"<li>{_page.escape(f'{title}: {text}')}</li>" for title, text in definitions().items())
     return (
-        _page.grid(["Rule", *(one.title for one in MEASURES.values())], rows)
+        _page.grid(rows, ["Rule", *(one.title for one in MEASURES.values())])
         + f'<p class="quiet">R[i, j]: accuracy on task j after task i of T; ± one standard error.</p><ul>{told}</ul>'
     )
 
 
 def _verdict(report: Report) -> list[str]:
-    diagnosis, n = report.diagnosis, report.n
+    diagnosis = report.diagnosis
     if diagnosis is None:
         return []
     text = f"{diagnosis.verdict.sentence} {report.meaning}".rstrip()
-    told = [
-        f"<p><strong>Do the tasks evolve? {_page.sentence(diagnosis.verdict.title)}.</strong> "
-        f"{_page.sentence(text)}</p>",
-        *map(_page.note, diagnosis.verdict.notes),
-    ]
-    how = _page.note(words.setting_sentence(diagnosis))
-    if diagnosis.verdict.name == "dependent":
-        return [*told, how]
-    rows = {
-        "All tasks share one distribution": p_text(diagnosis.p_same),
-        "Every order of the tasks is equally likely": p_text(diagnosis.p_order),
-    }
-    if diagnosis.change is not None:
-        ratio, low, high = diagnosis.ratio_at(n)
-        rows[f"n d² / σ² at n = {n}"] = f"{number(ratio)} (95 % interval {number(low)} to {number(high)})"
-    return [*told, _page.facts(rows), how]
+    title = f"<strong>Do the tasks evolve? {_page.sentence(diagnosis.verdict.title)}.</strong>"
+    told = [f"<p>{title} {_page.sentence(text)}</p>", *map(_page.note, diagnosis.verdict.notes)]
+    if diagnosis.verdict.name != "dependent":
+        rows = [(one.text, one.answer, one.in_words) for one in report.questions]
+        told.append(_page.grid(rows, ["Question", "Answer", "Evidence"]))
+    return [*told, _page.note(words.setting_sentence(diagnosis))]
 
 
 def _is_loaded_by_name(result: RunResult) -> bool:
@@ -276,9 +266,9 @@ def page_of(
         body += [_page.chart(stem, figure) for stem, figure in drawn]
     body += [
         "<h2>Settings</h2>",
-        _page.facts(_settings(result)),
+        _page.grid(_settings(result).items()),
         "<h2>Data</h2>",
-        _page.facts(_data(result, report.sequence)),
+        _page.grid(_data(result, report.sequence).items()),
         *_steps(report.sequence),
         "<h2>Repeat it</h2>",
         _repeat(report, commands),

@@ -25,7 +25,6 @@ from imrc.evaluation import run_references
 from imrc.evaluation.columns import arrays_of
 from imrc.evaluation.significance import with_error
 from imrc.planning import Rate, effective_samples_of
-from imrc.report import to_latex
 from imrc.report._page import chart
 from imrc.report._write import charts
 from imrc.report.decision import Advice, advise, decide, usual_answer
@@ -278,14 +277,14 @@ def test_json_has_schema_and_version_and_a_notebook_a_table(report):
 
 
 def test_latex_is_bold_where_nothing_is_clearly_worse(report):
-    text = to_latex([replace(report, name="50 % of a_b"), replace(report, name="again")])
+    text = replace(report, name="50 % of a_b").to_latex()
     assert text.count("{") == text.count("}")
-    assert r"50 \% of a\_b & again \\" in text
+    assert r"50 \% of a\_b \\" in text
     body = text[text.index(r"\midrule") : text.index(r"\bottomrule")].strip().splitlines()[1:]
-    assert [line.count("&") for line in body] == [2] * 5
+    assert [line.count("&") for line in body] == [1] * 5
     assert all(line.endswith(r"\\") for line in body)
     best = report.errors.loc[report.errors["error"].idxmin(), "title"]
-    bold = [line.split(" & ")[0] for line in body if line.count(r"\textbf") == 2]
+    bold = [line.split(" & ")[0] for line in body if r"\textbf" in line]
     assert best in bold
     assert "Always the most frequent class" not in bold
     assert f"n = 8, k = 6, b = 2, W = all, preset recommended, representation blended, seed 3" in text  # noqa: F541
