@@ -201,6 +201,7 @@ MEMBERS = {
     "OwnMethod": (),
     "Evolving": ("fit", "partial_fit"),
     "Watcher": ("read",),
+    "Report": ("plot", "save", "fit"),
 }
 
 

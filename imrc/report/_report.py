@@ -221,16 +221,12 @@ class Report:
     def plan(self) -> Plan | None:
         """What n, k and b are worth to the task that the scenario tests, at the measured rate; None: not measured."""
         found = self.diagnosis
-        if found is None or found.change is None:
+        if found is None or found.change is None or not math.isfinite(found.change.ratio):
             return None
-        rate, k = Rate(*found.ratio_at(1)), self.run.n_tasks
+        scenario, k = self.run.scenario, self.run.n_tasks
         # Where nothing is revised, later tasks add nothing.
-        b = self.run.settings.reach(k) if self.run.scenario.main == "forward_backward" else 0
-        return (
-            make_plan(rate, self.n, k, b, of=_TESTED.get(self.run.scenario.kind, "mean"))
-            if math.isfinite(rate.value)
-            else None
-        )
+        b = self.run.settings.reach(k) if scenario.main == "forward_backward" else 0
+        return make_plan(Rate(*found.ratio_at(1)), self.n, k, b, of=_TESTED.get(scenario.kind, "mean"))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -245,26 +241,11 @@ class Report:
         return tuple(said)
 
     def planned(self, *, ess: float | None = None, error: float | None = None, of: Place | None = None) -> Plan:
-        """Return which samples, tasks or backward steps would reach a target.
+        """Return which samples, tasks or backward steps would reach a target: `ess` samples, or an error.
 
-        Parameters
-        ----------
-        ess : float or None
-            The number of effective samples to reach.
-        error : float or None
-            The error to reach instead; needs ``imrc.check(..., labels=True)``.
-        of : {"mean", "newest", "next"}, optional
-            For which task: an average one, the newest, or the next. None: the one that the scenario tests.
-
-        Returns
-        -------
-        Plan
-            `imrc.planning.way_sentence` puts each of its ``ways`` into words.
-
-        Raises
-        ------
-        InputError
-            If the rate of change is not known, or the error is beyond what was tried.
+        An error needs ``imrc.check(..., labels=True)``. `of` says for which task: an average one ("mean"), the "newest"
+        or the "next"; None: the one that the scenario tests. `imrc.planning.way_sentence` puts each of the plan's
+        ``ways`` into words. InputError: the rate of change is not known, or the error is beyond what was tried.
         """
         if self.plan is None:
             guess = "imrc.planning.make_plan(imrc.planning.Rate.guess(0.1), n, k, b)"
@@ -432,31 +413,15 @@ class Report:
         return told
 
     def to_latex(self) -> str:
-        """Return the errors of the strategies as a table in LaTeX, caption with settings.
+        """Return the errors of the strategies as a table in LaTeX, for the package booktabs, caption with settings.
 
         Bold marks the lowest error and those that are not clearly different from it.
-
-        Returns
-        -------
-        str
-            For the package booktabs.
         """
         columns = {self.name: {one.title: np.array(one.errors) for one in self.decision.strategies}}
         return latex_table(columns, caption(self.run))
 
     def predictions(self, repetition: int = 0) -> pd.DataFrame:
-        """Return the predictions of every strategy for each test row (see `imrc.RunResult.predictions`).
-
-        Parameters
-        ----------
-        repetition : int
-            Which repetition, from 0.
-
-        Raises
-        ------
-        InputError
-            If the report does not contain the tasks.
-        """
+        """Return what every strategy predicts for each test row, see `imrc.RunResult.predictions`."""
         import pandas as pd
 
         runs = [self.run]
@@ -508,21 +473,10 @@ class Report:
     def repeated_by(
         self, dataset: str, file_options: Mapping[str, Any] | None = None, strategy: str | None = None
     ) -> dict[str, str]:
-        """Return what repeats the run: a script, which learns a model too, and a command.
+        """Return what repeats the run, by "Python", a script that learns a model too, and "Command line".
 
-        Parameters
-        ----------
-        dataset : str
-            Name of the dataset, or path of the file.
-        file_options : mapping, optional
-            Of a file: how it becomes tasks.
-        strategy : str, optional
-            What the script learns the model by; None: as advised, or, without advice, by the one with the lowest error.
-
-        Returns
-        -------
-        dict
-            By "Python" and "Command line".
+        `dataset` is its name or the path of the file, `file_options` how a file becomes tasks, `strategy` what the
+        script learns the model by; None: as advised, or, without advice, by the one with the lowest error.
         """
         # A script that asks for advice where there is none would end with an error.
         learnt = strategy or (None if self.advice.advised in STRATEGIES else self._best_learnt())
