@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from imrc import datasets
 from imrc._checks import InputError
@@ -35,9 +34,6 @@ from imrc.paper.measure import (
 )
 from imrc.solvers import warm_up
 from imrc.wording import unmarked
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -76,24 +72,21 @@ def request_of(options: argparse.Namespace, kind: TableKind) -> tuple[TableReque
     """Return what to measure for one table, and the datasets that are not on this computer."""
     methods = methods_named(options.methods, options.preset)
     alone = all(name.startswith("imrc:") for name in methods)
+    here, missing = at_hand(options.datasets, kind)
+    settings = {name: getattr(options, name) for name in ("b", "W", "repetitions", "seed")}
     request = TableRequest(
         kind=kind,
-        names=() if options.datasets is None else tuple(options.datasets),
+        names=here,
         sizes=tuple(options.n or ((10,) if kind == "errors" else (10, 100))),
         methods=methods,
         error=options.error or ("released" if alone else "average"),
         k=options.k,
-        settings=RunSettings(
-            preset=options.preset[0],
-            features=FeatureSpec(options.features),
-            **{name: getattr(options, name) for name in ("b", "W", "repetitions", "seed")},
-        ),
+        settings=RunSettings(preset=options.preset[0], features=FeatureSpec(options.features), **settings),
     )
-    here, missing = at_hand(options.datasets, kind)
     if not here:
         ways = "; ".join(f"{datasets.entry(name).title}: {how_to_get(name)}" for name in missing)
         raise datasets.NotAvailableError(f"None of these datasets is on this computer. {ways}")
-    return replace(request, names=here), missing
+    return request, missing
 
 
 def _told(request: TableRequest, n: int, spread: str) -> str:
@@ -123,10 +116,10 @@ def _print(table: pd.DataFrame, request: TableRequest, missing: Sequence[str]) -
         _print_frame(cells.characteristics(table).drop(columns="How to get it"))
     else:
         timed = request.kind == "time"
-        ours = {"ours": "seconds", "printed": "printed_seconds"} if timed else {"ours": "error"}
+        ours, printed = ("seconds", "printed_seconds") if timed else ("error", "printed")
         shown = _in_order(table, request).assign(column=lambda rows: rows["title"])
-        shown = shown.assign(title=shown["dataset"].map(lambda name: datasets.entry(name).title))
-        shown = shown.assign(**{name: shown[column] for name, column in ours.items()})
+        titles = shown["dataset"].map(lambda name: datasets.entry(name).title)
+        shown = shown.assign(title=titles, ours=shown[ours], printed=shown[printed])
         for n, part in shown.groupby("n"):
             print(_told(request, n, "Ours | printed, mean" + " ± std" * (not timed)), end="\n\n")
             _print_frame(cells.wide(part, milliseconds=timed))
@@ -158,17 +151,15 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--csv writes a single table. Give one --kind, or use --json.")
     if options.latex and (len(requests) > 1 or options.kind[0] in ("time", "characteristics")):
         raise InputError("--latex writes a single table of errors: --kind errors, window or backward.")
-    found = []
     with ProgressLine() as line:
         runs = Runs(line.show, line.say)
         # Compiled first, so that no measured time includes it.
         warm_up(lambda _share, text: line.show(text))
-        for request, missing in requests:
-            found.append((measure(request, progress=line.show, runs=runs), request, missing))
-    table, request, _ = found[0]
+        tables = [measure(request, progress=line.show, runs=runs) for request, _ in requests]
     if options.latex:
-        Path(options.latex).write_text(to_latex(table, request) + "\n", encoding="utf-8")
-    tables = [
+        Path(options.latex).write_text(to_latex(tables[0], requests[0][0]) + "\n", encoding="utf-8")
+    found = [(table, *request) for table, request in zip(tables, requests, strict=True)]
+    told = [
         {
             "request": dict(vars(request), settings=request.settings.to_json()),
             "rows": table.to_dict("records"),
@@ -181,5 +172,5 @@ def run(options: argparse.Namespace) -> int:
         for one in found:
             _print(*one)
 
-    print_as(options, table.drop(columns="errors", errors="ignore"), {"tables": tables}, text)
+    print_as(options, tables[0].drop(columns="errors", errors="ignore"), {"tables": told}, text)
     return 0

@@ -54,9 +54,8 @@ class Changed:
     first and the last third of the tasks; of a concept change the class less the others), `direction` ("rises",
     "falls", "to and fro"; "no clear change" where nothing was found), `change` (after less before, in standard
     deviations of a sample), `size` (standard deviation over tasks of what moves, noise removed, in the same unit),
-    `share` (of all change that was found, in percent), `lag1` (autocorrelation at lag 1, which is also the partial
-    one), `p`, `q` (Benjamini and Hochberg), `found` (whether q is at most `level`), and the positions `class_index` and
-    `column_index` (-1: none).
+    `share` (of all change that was found, in percent), `p`, `q` (Benjamini and Hochberg), `found` (whether q is at most
+    `level`), and the positions `class_index` and `column_index` (-1: none).
     """
     level: float  #: Bound on the expected share of false discoveries among the rows found.
     k: int  #: Tasks.
@@ -312,12 +311,10 @@ def _rows(made: _Moves, kind: Shift, classes: Ints, columns: Ints, share: Floats
         change = np.where(made.unit > 0, (after - before) / made.unit, 0.0)
         clear = np.abs(after - before) > _Z * np.sqrt(noise_before + noise_after)
         clear &= np.abs(change) >= made.size  # less than its spread is not where it goes
-        filled = np.nan_to_num(values - np.nansum(values, axis=0) / np.isfinite(values).sum(axis=0))
-        lag1 = (filled[1:] * filled[:-1]).sum(axis=0) / np.maximum((filled**2).sum(axis=0), 1e-300)
     table = pd.DataFrame({"kind": kind, "class_index": classes, "column_index": columns})
     direction = np.where(clear, np.where(after > before, "rises", "falls"), "to and fro")
     found = {"before": before, "after": after, "direction": direction, "change": change, "size": made.size}
-    return table.assign(**found, energy=share * made.size**2, lag1=lag1, p=made.p)
+    return table.assign(**found, energy=share * made.size**2, p=made.p)
 
 
 def _among_permuted(p: Floats, samples: Samples, tested: NDArray[np.bool_], seed: int) -> Floats:
@@ -410,7 +407,7 @@ def what_changed(sequence: TaskSequence, *, level: float = 0.05, seed: int = 0) 
     table["direction"] = table["direction"].where(table["found"], "no clear change")
     table["class"] = np.array([*sequence.class_names, "all"], dtype=object)[table["class_index"]]
     table["column"] = np.array([*columns, ""], dtype=object)[table["column_index"]]
-    shown = ["kind", "class", "column", "before", "after", "direction", "change", "size", "share", "lag1", "p", "q"]
+    shown = ["kind", "class", "column", "before", "after", "direction", "change", "size", "share", "p", "q"]
     table = table[[*shown, "found", "class_index", "column_index"]]
     note, left_out = samples.of_rows.dependence, len(constant)
     names = sequence.labels, sequence.class_names, columns

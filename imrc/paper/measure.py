@@ -76,8 +76,6 @@ class TableRequest:
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, get_args(TableKind))
         check_choice("error", self.error, SCORE_KINDS)
-        for name in self.names:
-            check_choice("datasets", name, datasets.names())
         for n in self.sizes:
             check_int("n", n, 1)
 
@@ -104,7 +102,8 @@ def methods_named(words: Sequence[str], presets: Sequence[str] = ("paper",)) -> 
 def at_hand(names: Sequence[str] | None = None, kind: TableKind = "errors") -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return which datasets can be loaded here and which cannot, of those named or of a table, in its order."""
     usual = datasets_with_settings() if kind in ("window", "backward") else printed_datasets()
-    wanted = usual if names is None else tuple(dict.fromkeys(names))
+    known = datasets.names()
+    wanted = usual if names is None else tuple(dict.fromkeys(check_choice("datasets", one, known) for one in names))
     here = tuple(name for name in wanted if datasets.status(name).loadable)
     return here, tuple(name for name in wanted if name not in here)
 

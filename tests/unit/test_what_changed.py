@@ -108,8 +108,6 @@ def test_directions_sizes_and_shares():
     assert first.loc["feature 2", "direction"].tolist()[0] == "to and fro"
     inputs = first[first["kind"] == "input"]
     assert inputs.loc["feature 2", "size"] == pytest.approx(1.0, abs=0.1)
-    assert inputs.loc["feature 1", "lag1"] > 0.7
-    assert inputs.loc["feature 2", "lag1"] < -0.7
     assert result.table["share"].sum() == pytest.approx(100.0)
     assert "2 of 3 columns move in the same way in all classes (input shift" in words.changed_sentence(result)
 
