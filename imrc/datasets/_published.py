@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from imrc._checks import check_choice, check_int
@@ -22,33 +24,8 @@ from imrc.datasets.errors import DataError
 from imrc.tables import packed
 from imrc.tasks import TaskSequence, sequence_from_blocks
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 _LIMIT = 512 << 20
 _MNIST_BYTES = 64 << 20
-
-
-def numbers(columns: Sequence[pa.Array], names: Sequence[str], first_row: int = 1) -> Floats:
-    """Return columns of strings as a matrix; DataError names row (from `first_row`) and column of what is no number."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    result = np.empty((len(columns[0]), len(columns)))
-    for j, cells in enumerate(columns):
-        trimmed = pc.utf8_trim_whitespace(cells)
-        try:
-            result[:, j] = pc.cast(trimmed, pa.float64()).to_numpy(zero_copy_only=False)
-            bad = ~np.isfinite(result[:, j])
-        except pa.ArrowInvalid:
-            pattern = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-            bad = ~pc.match_substring_regex(trimmed, pattern).to_numpy(zero_copy_only=False)
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise DataError(
-                f"Row {row + first_row:,}, column {names[j]!r}: {str(cells[row])[:40]!r} is not a finite number."
-            )
-    return result
 
 
 def _only(entry: CatalogueEntry) -> bytes:
@@ -103,44 +80,37 @@ def _blocks(
     )
 
 
-def _table(data: bytes) -> tuple[list[str], list[pa.Array]]:
-    """Return names and columns of ARFF, of CSV with or without a header, or of numbers separated by blanks."""
-    from imrc.tables.read import parse_arff, parse_delimited  # loads pyarrow
-
-    first = data.split(b"\n", 1)[0]
-    if re.search(rb"^@relation", data[:4096], re.IGNORECASE | re.MULTILINE):
-        names, columns, _ = parse_arff(data)
-        return names, columns
-    header = not re.fullmatch(rb"[-+.,eE\d\s]+", first)
-    if b"," in first:
-        columns, _ = parse_delimited(data, ",", header_lines=int(header))
-    else:
-        tabs = re.sub(rb"(?m)^[ \t]+|[ \t\r]+$", b"", re.sub(rb"[ \t]+", b"\t", data))
-        columns, _ = parse_delimited(tabs, "\t", quote="", header_lines=0)
-    if not header:
-        return [f"x{j + 1}" for j in range(len(columns))], columns
-    return [str(column[0]).strip() for column in columns], [column.slice(1) for column in columns]
+def _table(entry: CatalogueEntry, names: Sequence[str] = ()) -> pd.DataFrame:
+    """Return what ARFF, CSV with or without a header, or numbers between blanks hold; `names` replace the file's."""
+    data = _only(entry)
+    first, start = data.partition(b"\n")[0], re.search(rb"(?im)^@data\s*$", data)
+    is_header = not start and not re.fullmatch(rb"[-+.,eE\d\s]+", first)
+    found = first.split(b",") if is_header else []
+    if start:
+        found = re.findall(rb"(?im)^@attribute\s+(\S+)", data[: start.start()])
+        # One row of a published file ends in a stray comma.
+        data = re.sub(rb",[ \t]*(?=\r?$)", b"", data[start.end() :], flags=re.MULTILINE)
+    # Arrow rounds exactly, whatever the version; between blanks there are only whole numbers.
+    how = (",", "pyarrow") if start or b"," in first else (r"\s+", "c")
+    table = pd.read_csv(io.BytesIO(data), sep=how[0], engine=how[1], header=None, skiprows=int(is_header))
+    named = [name.decode().strip("'\" \r") for name in found] or [f"x{j + 1}" for j in range(table.shape[1])]
+    return table.set_axis([*names, "label"] if names else named, axis=1)
 
 
-def _label_last(entry: CatalogueEntry, data: bytes, names: Sequence[str] = ()) -> TaskSequence:
-    """Cut a table of numbers whose last column is the label; `names` replace those of the file."""
-    found, columns = _table(data)
-    names = names or found[:-1]
-    values = numbers(columns, [*names, "label"])
-    return _whole(entry, np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64), names)
+def _features(table: pd.DataFrame) -> Floats:
+    """Return all columns but the last, the label."""
+    return np.ascontiguousarray(table.iloc[:, :-1].to_numpy(dtype=np.float64))
 
 
-def label_last(entry: CatalogueEntry) -> TaskSequence:
-    """Usenet1, German credit, Spam: numbers, of which the last is the label."""
-    return _label_last(entry, _only(entry))
+def label_last(entry: CatalogueEntry, names: Sequence[str] = ()) -> TaskSequence:
+    """Usenet1, German credit, Spam, Weather: numbers, of which the last is the label; `names` replace the file's."""
+    table = _table(entry, names)
+    return _whole(entry, _features(table), table.iloc[:, -1].to_numpy(dtype=np.int64), [*table][:-1])
 
 
 def usenet2(entry: CatalogueEntry) -> TaskSequence:
     """Words of a message. The first line (1500,99,A1,...) counts rows and columns: it is no header."""
-    first, _, rest = _only(entry).partition(b"\n")
-    if first.split(b",")[:2] != [b"1500", b"99"]:
-        raise DataError(f"{entry.title}: the first line should begin with 1500,99.")
-    return _label_last(entry, rest, [f"A{j + 1}" for j in range(99)])
+    return label_last(entry, [f"A{j + 1}" for j in range(99)])
 
 
 def weather(entry: CatalogueEntry) -> TaskSequence:
@@ -149,18 +119,19 @@ def weather(entry: CatalogueEntry) -> TaskSequence:
         "temperature", "dew point", "sea level pressure", "visibility", "average wind speed",
         "maximum sustained wind speed", "maximum temperature", "minimum temperature",
     ]  # fmt: skip
-    return _label_last(entry, _only(entry), names)
+    return label_last(entry, names)
 
 
 def power_supply(entry: CatalogueEntry) -> TaskSequence:
-    """Hourly power; am = hours 0 to 11. One row of the published file ends in a stray comma."""
-    names, columns = _table(_only(entry))
-    values = numbers(columns, names)
-    hours = values[:, -1]
-    if not np.isin(hours, np.arange(24)).all():
-        raise DataError(f"{entry.title}: the last column should hold hours 0 to 23.")
-    y = np.where(hours < 12, "am", "pm")
-    return _whole(entry, np.ascontiguousarray(values[:, :-1]), y, names[:-1])
+    """Hourly power; am = hours 0 to 11."""
+    table = _table(entry)
+    return _whole(entry, _features(table), np.where(table.iloc[:, -1] < 12, "am", "pm"), [*table][:-1])
+
+
+def electricity(entry: CatalogueEntry) -> TaskSequence:
+    """Half-hourly prices and demand; the day of the week is a number 1 to 7, the label DOWN or UP."""
+    table = _table(entry)
+    return _whole(entry, _features(table), table.iloc[:, -1].str.strip("'\" ").to_numpy(dtype=str), [*table][:-1])
 
 
 _COVERTYPE = (
@@ -170,30 +141,6 @@ _COVERTYPE = (
     *(f"soil type {j}" for j in range(1, 41)),
 )  # fmt: skip
 _TYPES = ("spruce/fir", "lodgepole pine", "ponderosa pine", "cottonwood/willow", "aspen", "Douglas-fir", "krummholz")
-
-
-def _integers(path: Path, rows: int, columns: int) -> NDArray[np.int16]:
-    """Return the first rows of a file of small integers, packed or not, read piece by piece: no more is ever held."""
-    import pyarrow as pa
-    from pyarrow import csv
-
-    names = [str(j) for j in range(columns)]
-    values = np.empty((rows, columns), dtype=np.int16)
-    done = 0
-    with (
-        pa.input_stream(str(path), compression="gzip" if path.suffix == ".gz" else None) as stream,
-        csv.open_csv(
-            stream,
-            read_options=csv.ReadOptions(column_names=names),
-            convert_options=csv.ConvertOptions(column_types=dict.fromkeys(names, pa.int16())),
-        ) as reader,
-    ):
-        while done < rows:
-            batch = reader.read_next_batch()
-            piece = np.stack([column.to_numpy() for column in batch.columns], axis=1)[: rows - done]
-            values[done : done + len(piece)] = piece
-            done += len(piece)
-    return values
 
 
 Labels = Literal["1,2,3", "2", "types"]
@@ -208,7 +155,7 @@ def covertype(entry: CatalogueEntry, *, tasks: int | None = None, labels: Labels
     check_choice("labels", labels, get_args(Labels))
     rows = entry.samples if tasks is None else check_int("tasks", tasks, 1, entry.tasks) * entry.task_rows
     ((_, path),) = _catalogue.require(entry)
-    values = _integers(path, rows, entry.features + 1)
+    values = pd.read_csv(path, header=None, nrows=rows, dtype=np.int16).to_numpy()
     types = values[:, -1].astype(np.int64)
     names: tuple[str, ...]
     if labels == "types":
@@ -220,17 +167,6 @@ def covertype(entry: CatalogueEntry, *, tasks: int | None = None, labels: Labels
         label, names = f"{words} or another", ("other cover types", words)
     facts = {**(_counts(y) if tasks is None else {}), "label": label, "class_names": names}
     return _blocks(entry, values[:, :-1].astype(np.float64), y, _COVERTYPE, facts, classes=classes)
-
-
-def electricity(entry: CatalogueEntry) -> TaskSequence:
-    """Half-hourly prices and demand; the day of the week is a number 1 to 7, the label DOWN or UP."""
-    names, columns = _table(_only(entry))
-    X = numbers(columns[:-1], names[:-1])
-    y = np.array([cell.strip("'\" ") for cell in columns[-1].to_pylist()])
-    unknown = np.flatnonzero(~np.isin(y, ("UP", "DOWN")))
-    if unknown.size:
-        raise DataError(f"Row {unknown[0] + 1:,}, column {names[-1]!r}: {str(y[unknown[0]])[:40]!r} is not UP or DOWN.")
-    return _whole(entry, X, y, names[:-1])
 
 
 def utkfaces_grey(entry: CatalogueEntry, *, order: Literal["file", "mixed"] = "file", seed: int = 0) -> TaskSequence:
