@@ -12,7 +12,7 @@ COPY requirements.txt ./
 RUN /opt/venv/bin/pip install -r requirements.txt
 COPY pyproject.toml README.md LICENSE NOTICE app.py ./
 COPY .streamlit/config.toml .streamlit/config.toml
-COPY data/catalogue.toml data/catalogue.toml
+COPY data/datasets.toml data/datasets.toml
 COPY data/results data/results
 COPY docs/article docs/article
 COPY docs/atlas/cards.json docs/atlas/cards.json

@@ -1,6 +1,6 @@
 """The explorer: page frame, sidebar and navigation. Start it with ``imrc app`` or ``streamlit run app.py``.
 
-A page is a line of `pages.shell.frame.PAGES` and a folder in `pages`.
+A page is a line of `pages.registry.PAGES` and a folder in `pages`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
+from pages.registry import PAGES
 from pages.shell import frame, guard, sidebar, state, streamlit_private
-from pages.shell.frame import PAGES
 
 SIDEBAR_PX = 320
 

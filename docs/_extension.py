@@ -184,7 +184,7 @@ CONTRACT = {
         *("assess", "Assessment", "partial_autocorrelation", "PartialAutocorrelation", "variogram", "Variogram"),
         *("what_changed", "Changed"),
     ),
-    "imrc.baselines": ("Baseline", "OwnMethod"),
+    "imrc.baselines": ("OwnMethod",),
     "imrc.watch": ("Watcher", "Arrival"),
     "imrc.contracts": ("check_learner",),
     "imrc.plots": ("describe",),

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from imrc._types import Floats, Ints
 from imrc.baselines._strsaga import Init, Model, Steps, Stream
-from imrc.baselines.base import Baseline, Labels, Settings, choice, linear_labels, real, whole, with_last_intercept
+from imrc.baselines.base import (
+    Baseline,
+    Labels,
+    Settings,
+    choice,
+    linear_labels,
+    named,
+    real,
+    whole,
+    with_last_intercept,
+)
 
 Base = Literal["hoeffding", "logistic"]
 
@@ -229,10 +238,7 @@ class AUE(Baseline):
         "[0, 1), hard votes. On features near 1, that start outweighs ten samples per task (on Usenet2 it predicts "
         "the minority class). It is not known which variant gave the published numbers.",
     )
-    profiles: ClassVar[Mapping[str, Settings]] = {
-        "default": AUESettings(),
-        "logistic": AUESettings(base="logistic"),
-    }
+    profiles = named(AUESettings(), logistic=AUESettings(base="logistic"))
     settings: AUESettings
 
     def _start(self) -> None:

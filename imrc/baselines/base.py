@@ -50,73 +50,34 @@ def choice(default: str, kinds: object) -> Any:  # noqa: ANN401
     return checked(default, lambda name, value: check_choice(name, value, get_args(kinds)))
 
 
+def named(default: Settings, **others: Settings) -> Mapping[str, Settings]:
+    """Return the profiles of a method: its usual hyper-parameters, and others by name."""
+    return {"default": default, **others}
+
+
 class Baseline(ABC):
     """A method that learns one task after another, for comparison with IMRC.
 
-    Parameters
-    ----------
-    n_classes : int, optional
-        Number of classes C, at least 2. May be left out when `classes` is given.
-    n_features : int
-        Number of mapped features D, without intercept (methods that need one add it).
-    random_state : int, SeedSequence, Generator or None
-        Source of all randomness of the method.
-    classes : array-like of shape (C,), optional
-        Labels of any type, as passed to `partial_fit_task` and returned by `predict`. Default: the numbers 0..C-1.
-    profile : str
-        Named set of hyper-parameters, a key of `profiles`.
-    **settings
-        Hyper-parameters that differ from the profile.
-
-    Attributes
-    ----------
-    title, paper : str
-        Name for people, reference.
-    idea, wins, keeps : str
-        In words: what it does, where it wins, what it keeps between tasks.
-    origin : {"published", "simple"}
-        A method from the literature, or a simple baseline.
-    needs_task_id : bool
-        True: the method must be told which task a sample belongs to.
-    keeps_old_rules, fixed_old_rules : bool
-        Whether `predict(X, task=j)` uses a rule kept for task j, and whether that rule never changes afterwards.
-    headline : {"average", "newest"}
-        Which error summarises the method: that on all tasks seen, or that on the newest task of each step, for
-        methods that keep nothing for earlier tasks.
-    uses_pool : bool
-        True: it learns from a task's whole pool instead of its n training samples (an oracle).
-    shared_settings : tuple of str
-        Settings that a comparison passes on from IMRC (``"b"``).
-    deviations : tuple of str
-        Where this implementation differs from the reference code, and why.
-    profiles : mapping of str to Settings
-        Named hyper-parameters; ``"default"`` is always there.
-    version : int
-        Increased by every change that alters the method's numbers, so that results of other versions are not mistaken
-        for current ones.
-
-    Raises
-    ------
-    TypeError
-        If a setting is unknown.
-    ValueError
-        If a value is outside its range.
+    It has C classes, numbers or the labels in `classes` (of any type), and D = `n_features` mapped features without
+    intercept. `profile` names a set of hyper-parameters in `profiles`; keywords replace single ones (TypeError: there
+    is none of that name; ValueError: out of its range).
     """
 
-    title: ClassVar[str]
-    paper: ClassVar[str] = ""
-    idea: ClassVar[str] = ""
-    wins: ClassVar[str] = ""
-    keeps: ClassVar[str] = ""
+    title: ClassVar[str]  # for people
+    paper: ClassVar[str] = ""  # reference
+    idea: ClassVar[str] = ""  # in words: what it does
+    wins: ClassVar[str] = ""  # where it wins
+    keeps: ClassVar[str] = ""  # what it keeps between tasks
     origin: ClassVar[Origin] = "published"
-    needs_task_id: ClassVar[bool] = False
-    keeps_old_rules: ClassVar[bool] = False
-    fixed_old_rules: ClassVar[bool] = False
-    headline: ClassVar[Headline] = "average"
-    uses_pool: ClassVar[bool] = False
-    shared_settings: ClassVar[tuple[str, ...]] = ()
-    deviations: ClassVar[tuple[str, ...]] = ()
-    profiles: ClassVar[Mapping[str, Settings]] = {"default": Settings()}
+    needs_task_id: ClassVar[bool] = False  # it must be told which task a sample belongs to
+    keeps_old_rules: ClassVar[bool] = False  # `predict(X, task=j)` uses a rule kept for task j
+    fixed_old_rules: ClassVar[bool] = False  # which never changes afterwards
+    headline: ClassVar[Headline] = "average"  # which error sums it up; "newest": it keeps nothing for earlier tasks
+    uses_pool: ClassVar[bool] = False  # an oracle: it learns from a task's whole pool, not from its n training samples
+    shared_settings: ClassVar[tuple[str, ...]] = ()  # that a comparison passes on from IMRC ("b")
+    deviations: ClassVar[tuple[str, ...]] = ()  # where it differs from the reference code, and why
+    profiles: ClassVar[Mapping[str, Settings]] = {"default": Settings()}  # hyper-parameters by name, see `named`
+    # Raised by every change that alters the method's numbers: results of other versions are not mistaken for current.
     version: ClassVar[int] = 1
 
     def __init__(
@@ -154,26 +115,9 @@ class Baseline(ABC):
         self._start()
 
     def partial_fit_task(self, step: int, X: ArrayLike, y: ArrayLike) -> Baseline:
-        """Learn the next task.
+        """Learn the next task, number `step` from 0, of mapped features (n, D) and labels; classes may be missing.
 
-        Parameters
-        ----------
-        step : int
-            Number of the task from 0; tasks come in order, so this is the number of tasks learnt before.
-        X : array-like of shape (n, D)
-            Mapped features of the training samples. Not modified.
-        y : array-like of shape (n,)
-            Labels; classes may be missing.
-
-        Returns
-        -------
-        Baseline
-            The learner itself.
-
-        Raises
-        ------
-        ValueError
-            If the step is not the next one, shapes do not match, or a label is unknown.
+        ValueError: another step, shapes that do not match, or an unknown label.
         """
         if step != self.n_tasks:
             raise ValueError(f"step must be {self.n_tasks}, the next task; got {step!r}.")
@@ -188,20 +132,7 @@ class Baseline(ABC):
         return self
 
     def predict(self, X: ArrayLike, task: int | None = None) -> NDArray[Any]:
-        """Return labels of shape (n,).
-
-        Parameters
-        ----------
-        X : array-like of shape (n, D)
-            Mapped features.
-        task : int or None
-            Task the samples belong to, from 0, for methods that keep a rule per task. None: the newest.
-
-        Raises
-        ------
-        ValueError
-            If nothing has been learnt yet or the task has not been seen.
-        """
+        """Return labels (n,) for mapped features (n, D) of a task seen, None: the newest; ValueError: there is none."""
         if self.n_tasks == 0:
             raise ValueError("Nothing has been learnt yet: call partial_fit_task first.")
         task = self.n_tasks - 1 if task is None else check_int("task", task, 0, self.n_tasks - 1)

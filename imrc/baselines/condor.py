@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -14,6 +12,7 @@ from imrc.baselines.base import (
     Labels,
     Settings,
     linear_labels,
+    named,
     real,
     signed_targets,
     whole,
@@ -81,10 +80,7 @@ class Condor(Baseline):
         "More than two classes: one model per class against the rest, weights shared by the classes.",
         "Weights stay uniform until labelled samples arrive; test labels are never used to adapt them.",
     )
-    profiles: ClassVar[Mapping[str, Settings]] = {
-        "default": CondorSettings(),
-        "strong": CondorSettings(bias=200.0),
-    }
+    profiles = named(CondorSettings(), strong=CondorSettings(bias=200.0))
     settings: CondorSettings
 
     def _start(self) -> None:

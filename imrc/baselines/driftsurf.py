@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from imrc._checks import check_real
 from imrc._types import Floats
@@ -17,6 +15,7 @@ from imrc.baselines.base import (
     checked,
     choice,
     linear_labels,
+    named,
     real,
     whole,
     with_last_intercept,
@@ -63,11 +62,11 @@ class DriftSurf(Baseline):
         "Models start from zeros. The code starts them uniformly on [0, 1) (profile 'uniform'); on features near 1, "
         "that outweighs the few steps that ten samples per task allow.",
     )
-    profiles: ClassVar[Mapping[str, Settings]] = {
-        "default": DriftSurfSettings(),
-        "uniform": DriftSurfSettings(init="uniform"),
-        "covertype": DriftSurfSettings(rate=5e-3, shrink=1e-4),
-    }
+    profiles = named(
+        DriftSurfSettings(),
+        uniform=DriftSurfSettings(init="uniform"),
+        covertype=DriftSurfSettings(rate=5e-3, shrink=1e-4),
+    )
     settings: DriftSurfSettings
 
     def _start(self) -> None:

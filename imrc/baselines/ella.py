@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -16,6 +14,7 @@ from imrc.baselines.base import (
     Settings,
     expit,
     linear_labels,
+    named,
     real,
     signed_targets,
     whole,
@@ -152,12 +151,12 @@ class ELLA(Baseline):
         "Training sets with one class get a constant rule with pseudo-count log-odds instead of failing.",
         "More than two classes: one against the rest (both releases are binary).",
     )
-    profiles: ClassVar[Mapping[str, Settings]] = {
-        "default": ELLASettings(),
-        "python": ELLASettings(
+    profiles = named(
+        ELLASettings(),
+        python=ELLASettings(
             components=1, sparsity=1.0, basis_penalty=1.0, ridge=1.0, first_tasks_span=False, free_intercept=False
         ),
-    }
+    )
     settings: ELLASettings
 
     def _start(self) -> None:

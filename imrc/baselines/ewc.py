@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
 from imrc._types import Floats
 from imrc.baselines._network import NetworkBaseline, loss_gradient, mean_squared_gradient
-from imrc.baselines.base import Labels, Settings, choice, real, whole
+from imrc.baselines.base import Labels, Settings, choice, named, real, whole
 
 Fisher = Literal["squared_mean", "empirical"]
 
@@ -68,11 +67,11 @@ class EWC(NetworkBaseline):
         "Importance weights use all samples of the task up to fisher_samples; the usual reference code can stop "
         "after the first batch.",
     )
-    profiles: ClassVar[Mapping[str, Settings]] = {
-        "default": EWCSettings(),
-        "slow": EWCSettings(learning_rate=0.001, strength=100.0, fisher_samples=10),
-        "empirical": EWCSettings(fisher="empirical"),
-    }
+    profiles = named(
+        EWCSettings(),
+        slow=EWCSettings(learning_rate=0.001, strength=100.0, fisher_samples=10),
+        empirical=EWCSettings(fisher="empirical"),
+    )
     settings: EWCSettings
 
     def _start(self) -> None:

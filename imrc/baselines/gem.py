@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from imrc._types import Floats
 from imrc.baselines._network import NetworkBaseline, group_gradients, loss_gradient
-from imrc.baselines.base import Labels, Settings, real, whole
+from imrc.baselines.base import Labels, Settings, named, real, whole
 
 _LARGEST = 1e50  # Gradients beyond this have no meaning, and their products would overflow.
 
@@ -83,11 +81,11 @@ class GEM(NetworkBaseline):
         "Steps that overflow are skipped and counted; the authors' code would continue with NaN.",
         "float64 throughout; the samples of a task are visited in random order.",
     )
-    profiles: ClassVar[Mapping[str, Settings]] = {
-        "default": GEMSettings(),
-        "argparse": GEMSettings(learning_rate=0.001, margin=0.0),
-        "retuned": GEMSettings(learning_rate=0.01, margin=1.0),
-    }
+    profiles = named(
+        GEMSettings(),
+        argparse=GEMSettings(learning_rate=0.001, margin=0.0),
+        retuned=GEMSettings(learning_rate=0.01, margin=1.0),
+    )
     settings: GEMSettings
 
     def _start(self) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imrc._types import Floats
 from imrc.baselines._network import HIDDEN, NetworkBaseline
-from imrc.baselines.base import Labels, Settings, choice, real, whole
+from imrc.baselines.base import Labels, Settings, choice, named, real, whole
 
 Precision = Literal["float32", "float64"]
 
@@ -60,11 +59,11 @@ class MER(NetworkBaseline):
         "Reservoir places are drawn from 0..a-1 (uniform inclusion); the authors' code draws from 0..a.",
         "Task numbers are not stored with the samples: the authors' code keeps them but never uses them.",
     )
-    profiles: ClassVar[Mapping[str, Settings]] = {
-        "default": MERSettings(),
-        "argparse": MERSettings(learning_rate=0.001, within=1.0, across=1.0, replay=20, batches=1),
-        "small": MERSettings(learning_rate=0.1, within=0.01, memory=500, replay=10),
-    }
+    profiles = named(
+        MERSettings(),
+        argparse=MERSettings(learning_rate=0.001, within=1.0, across=1.0, replay=20, batches=1),
+        small=MERSettings(learning_rate=0.1, within=0.01, memory=500, replay=10),
+    )
     settings: MERSettings
 
     def _start(self) -> None:

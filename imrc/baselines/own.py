@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import copy
 import pickle  # nosec B403
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from imrc._checks import InputError, check_choice
 from imrc._types import Floats
-from imrc.baselines.base import Baseline, Labels, Settings
+from imrc.baselines.base import Baseline, Labels, named
 from imrc.baselines.simple import RecentSettings
 
 Refit = Literal["seen", "recent", "single", "numbered", "evolving"]
@@ -73,7 +72,7 @@ class OwnClassifier(Baseline):
 
     title = "Own"
     origin = "simple"
-    profiles: ClassVar[Mapping[str, Settings]] = {"default": RecentSettings()}
+    profiles = named(RecentSettings())
     settings: RecentSettings
 
     def _start(self) -> None:

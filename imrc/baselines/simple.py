@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
 from imrc._types import Floats
-from imrc.baselines.base import Baseline, Labels, Settings, choice, expit, real, whole
+from imrc.baselines.base import Baseline, Labels, Settings, choice, expit, named, real, whole
 from imrc.core.presets import POOLED
 from imrc.core.rules_log import LogLossLearner, half, total_log_loss
 from imrc.core.settings import resolve_settings
@@ -162,10 +161,7 @@ class _Logistic(Baseline):
 
     origin = "simple"
     paper = "D. R. Cox. The regression analysis of binary sequences. J. Royal Statistical Society B 20(2), 1958"
-    profiles: ClassVar[Mapping[str, Settings]] = {
-        "default": LogisticSettings(),
-        "tuned": LogisticSettings(penalty="cv"),
-    }
+    profiles = named(LogisticSettings(), tuned=LogisticSettings(penalty="cv"))
     settings: LogisticSettings
 
     def _start(self) -> None:
@@ -235,7 +231,7 @@ class RecentLogistic(SingleTaskLogistic):
     wins = "Steady change: old tasks no longer matter."
     keeps = "The samples of the last b + 1 tasks."
     shared_settings = ("b",)
-    profiles: ClassVar[Mapping[str, Settings]] = {"default": RecentSettings(), "tuned": RecentSettings(penalty="cv")}
+    profiles = named(RecentSettings(), tuned=RecentSettings(penalty="cv"))
     settings: RecentSettings
 
     def _reach(self) -> int:
@@ -274,7 +270,7 @@ class Forest(Baseline):
     wins = "Columns with heavy tails or thresholds, and changes that a single split on time can describe."
     keeps = "All samples and all trees."
     needs_task_id = keeps_old_rules = True
-    profiles: ClassVar[Mapping[str, Settings]] = {"default": ForestSettings(), "hundred": ForestSettings(trees=100)}
+    profiles = named(ForestSettings(), hundred=ForestSettings(trees=100))
     settings: ForestSettings
 
     def _start(self) -> None:

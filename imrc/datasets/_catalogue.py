@@ -1,4 +1,4 @@
-"""What there is to load, facts about published data from ``data/catalogue.toml``, and where their files are.
+"""What there is to load, facts about published data from ``data/datasets.toml``, and where their files are.
 
 A sequence that is made or built in is added in `entries`, a published one in that file.
 """
@@ -51,7 +51,7 @@ class RemoteFile:
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """Facts about one published dataset; the fields are explained at the top of ``data/catalogue.toml``."""
+    """Facts about one published dataset; the fields are explained at the top of ``data/datasets.toml``."""
 
     name: str
     title: str
@@ -164,8 +164,8 @@ def _facts(values: Mapping[str, Any]) -> CatalogueEntry:
 def catalogue() -> Mapping[str, CatalogueEntry]:
     """Return the facts about published datasets by name, in the order of the file."""
     here = Path(__file__).resolve()
-    installed = here.with_name("catalogue.toml")
-    path = installed if installed.exists() else here.parents[2] / "data" / "catalogue.toml"
+    installed = here.with_name("datasets.toml")
+    path = installed if installed.exists() else here.parents[2] / "data" / "datasets.toml"
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     return {values["name"]: _facts(values) for values in content["dataset"]}
 

@@ -76,7 +76,7 @@ def test_data_and_types_are_there_and_nothing_of_others(unpacked):
     files = {line.split(",")[0] for line in record.read_text(encoding="utf-8").splitlines()}
     for name in (
         "py.typed",
-        "datasets/catalogue.toml",
+        "datasets/datasets.toml",
         "paper/results/errors.csv",
         "_app/app.py",
         "_app/.streamlit/config.toml",

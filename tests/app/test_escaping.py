@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 import imrc
 from imrc import datasets
-from pages.shell.frame import PAGES
+from pages.registry import PAGES
 
 IMAGE = "<img src=x onerror=window.hacked=1>"
 NASTY = {

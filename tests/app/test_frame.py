@@ -12,8 +12,8 @@ from imrc import datasets
 from imrc.evaluation.comparison import run_difference
 from imrc.evaluation.significance import with_error
 from imrc.report.against_others import interval_words
+from pages.registry import PAGES
 from pages.shell import state
-from pages.shell.frame import PAGES
 from tests.app.conftest import ROOT, link, metrics, texts
 
 SMALL = {"dataset": "random_walk", "k": "6", "n": "5", "repetitions": "2"}

@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 from imrc.datasets import DEFAULT
 from imrc.evaluation import largest_n
+from pages.registry import PAGES
 from pages.shell.choice import OWN
-from pages.shell.frame import PAGES
 from tests.app.conftest import link, set_value, texts
 
 FILES = {entry.url_path: entry.file for entry in PAGES}

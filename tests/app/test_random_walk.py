@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from imrc.evaluation.comparison import imrc_key
 from pages.against_others import views
+from pages.registry import PAGES
 from pages.shell import running
-from pages.shell.frame import PAGES
 from tests.unit.known_files import table
 
 PARTS = 6
