@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
@@ -33,7 +32,7 @@ from imrc.tables.cut import (
 from imrc.tables.recipe import Recipe
 from imrc.tables.sample import Suggestion, sample_csv, suggest
 from imrc.tables.table import LIMITS_IN_WORDS, MAX_FILE_BYTES, Column, Period, Reading, Table, clean_name, csv_text
-from imrc.tasks import TaskSequence
+from imrc.tasks import TaskSequence, is_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,61 +43,43 @@ READING = {"dayfirst", "decimal", "header", "sheet"}
 Source: TypeAlias = "str | Path | bytes | BinaryIO | pd.DataFrame"
 
 
-def open_table(
-    source: Source,
-    *,
-    name: str | None = None,
-    dayfirst: bool | None = None,
-    decimal: str | None = None,
-    header: bool | None = None,
-    sheet: str | int | None = None,
-    columns: Mapping[str, Mapping[str, Any]] | None = None,
-) -> Table:
+def open_table(source: Source, *, name: str | None = None, **reading: Any) -> Table:  # noqa: ANN401 - of `Reading`
     r"""Read the user's own table and determine what its columns hold.
 
     CSV or TSV, Excel (the first sheet with a table), Parquet or ARFF, also as gzip or zip: its content tells which.
-    It is read in a process of its own; nothing is unpickled or executed.
-    `Table.notes` say how it was read, and where the options `dayfirst`, `decimal`, `header` and `sheet` (see
-    `read_table`) would read it otherwise. DataError says why a file cannot be read, where and what to do.
+    It is read in a process of its own; nothing is unpickled or executed. `Table.notes` say how it was read, and which
+    of the options of `Reading` would read it otherwise. DataError says why it cannot be read, where and what to do.
 
     >>> table = open_table(b"age;class\n31,5;yes\n28,0;no\n", name="people.csv")
     >>> [(column.name, column.kind) for column in table.columns], table.format
     ([('age', 'number'), ('class', 'category')], 'CSV, cells separated by semicolons, UTF-8')
     """
-    if decimal is not None:
-        check_choice("decimal", decimal, (".", ","))
-    reading = Reading(dayfirst, decimal, header, sheet, columns or {})
-    if hasattr(source, "iloc") and hasattr(source, "columns"):
+    if reading.get("decimal") is not None:
+        check_choice("decimal", reading["decimal"], (".", ","))
+    how = Reading(**reading)
+    if is_frame(source):
         from imrc.tables.read import read_frame  # loads pyarrow
 
-        return read_frame(source, name or "", reading)
-    data, found = _bytes_of(source)
-    if len(data) > MAX_FILE_BYTES:
-        raise DataError(_too_large(len(data)))
-    if not data:
-        raise DataError("The file is empty.")
-    return replace(read_apart(data, name or found, reading), sha256=hashlib.sha256(data).hexdigest())
-
-
-def _bytes_of(source: str | Path | bytes | BinaryIO) -> tuple[bytes, str]:
-    if isinstance(source, bytes | bytearray | memoryview):
-        return bytes(source), ""
+        return read_frame(source, name or "", how)
+    found = ""
     if isinstance(source, str | Path):
         path = Path(source).expanduser()
         try:
-            if (size := path.stat().st_size) > MAX_FILE_BYTES:
-                raise DataError(_too_large(size))
-            return path.read_bytes(), path.name
+            with path.open("rb") as file:
+                data, found = file.read(MAX_FILE_BYTES + 1), path.name
         except OSError as error:
             raise DataError(f"The file {path} cannot be read: {error.strerror or error}.") from None
-    if not hasattr(source, "read"):
+    elif hasattr(source, "read"):
+        data, found = source.read(MAX_FILE_BYTES + 1), Path(str(getattr(source, "name", ""))).name
+        data = data.encode() if isinstance(data, str) else data
+    elif isinstance(source, bytes | bytearray | memoryview):
+        data = bytes(source)
+    else:
         raise InputTypeError(f"Give a path, bytes, an open file or a data frame, not {type(source).__name__}.")
-    data = source.read(MAX_FILE_BYTES + 1)
-    return data.encode() if isinstance(data, str) else data, Path(str(getattr(source, "name", ""))).name
-
-
-def _too_large(size: int) -> str:
-    return f"The file has {size / 2**20:,.0f} MB. {LIMITS_IN_WORDS} Keep fewer rows or columns, or save it as Parquet."
+    if not 0 < len(data) <= MAX_FILE_BYTES:
+        too_large = f"The file is too large. {LIMITS_IN_WORDS} Keep fewer rows or columns, or save it as Parquet."
+        raise DataError(too_large if data else "The file is empty.")
+    return replace(read_apart(data, name or found, how), sha256=hashlib.sha256(data).hexdigest())
 
 
 def read_table(
@@ -122,6 +103,4 @@ def read_table(
     """
     table = open_table(source, name=name, **{option: options.pop(option) for option in READING & options.keys()})
     cut = cut_table(table, label=label, task=task, block=block, **options)
-    said = {"report": (*table.notes, *cut.in_words()), "warnings": (*table.notes, *cut.warnings(), *cut.notes)}
-    title = clean_name(name).rsplit(".", 1)[0] if name else cut.sequence.name
-    return replace(cut.sequence, name=title, info={**cut.sequence.info, **said})
+    return replace(cut.sequence, name=clean_name(name).rsplit(".", 1)[0]) if name else cut.sequence

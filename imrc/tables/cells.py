@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from imrc._types import Floats, Ints
 from imrc.tables.table import (
+    DAY,
     MAX_LISTED,
     Column,
     Flags,
@@ -28,6 +29,7 @@ from imrc.tables.table import (
     plain_number,
     unique_names,
 )
+from imrc.wording import listed
 
 ALWAYS_MISSING = (
     *("", "na", "n/a", "n.a.", "n. a.", "nan", "-nan", "null", "(null)", "<na>", "nat", "\\n", "k.a.", "k. a."),
@@ -90,6 +92,10 @@ class _Text:
         cells = [clean_name(self.words[self.codes[row]])[:40] for row in found.tolist()]
         return ", ".join(f"{cell!r} in row {number + 1:,}" for cell, number in zip(cells, numbers, strict=True))
 
+    def example(self, which: Flags, values: Floats, in_words: Callable[[float], str]) -> str:
+        """Return the first of some cells, and what it was read as."""
+        return f"{self.seen(which, 1)} is {in_words(values[self.codes[np.flatnonzero(which[self.codes])[0]]])}"
+
     def share(self, which: Flags) -> float:
         """Return the share of the cells that are there."""
         return float(self.counts[which & self.there].sum() / max(self.counts[self.there].sum(), 1))
@@ -125,8 +131,8 @@ def _categories(text: _Text, gone: Flags) -> Column:
     notes = [*text.notes, *[f"{count:,} cells {word!r} count as missing" for word, count in named if word][:3]]
     if not len(order):
         return Column(text.name, "empty", np.full(len(text.codes), np.nan), notes=tuple(notes))
-    listed, _ = unique_names(text.words.take(pa.array(order[:MAX_LISTED])).to_pylist(), prefix="value")
-    return Column(text.name, "category", rank[text.codes], tuple(listed), tuple(notes))
+    shown, _ = unique_names(text.words.take(pa.array(order[:MAX_LISTED])).to_pylist(), prefix="value")
+    return Column(text.name, "category", rank[text.codes], tuple(shown), tuple(notes))
 
 
 def _no_words(text: _Text, native: bool) -> Flags:
@@ -149,7 +155,6 @@ _STYLES = {
     ".": rf"^(?:(?:\d+|\d{{1,3}}(?:[, ']\d{{3}})+)?(?:\.\d*)?{_POWER}|(?i:inf.*))$",
     ",": rf"^(?:(?:\d+|\d{{1,3}}(?:[. ']\d{{3}})+)?(?:,\d*)?{_POWER}|(?i:inf.*))$",
 }
-_NO_UNIT = r"(?i)^[ap]m$"
 _QUICK = (
     (r"^-?(0|[1-9]\d{0,12})$", pa.int64()),
     (r"^-?(0|[1-9]\d{0,12})(\.\d+)?$", pa.float64()),
@@ -188,50 +193,44 @@ def _threes(cells: pa.Array) -> bool:
     return bool(marked.any() and fits(cells, r"^-?[1-9]\d{0,2}\.\d{3}$")[marked].all())
 
 
-def _numbers(text: _Text, mark: str, dayfirst: bool | None) -> Column | str:
+def _numbers(text: _Text, reading: Reading) -> Column | str:
     """Return numbers, one for each different cell, also with groups of digits, one unit, or decimal commas."""
-    del dayfirst
-    part = _parts(text.plain, _NUMBER)
+    part, mark = _parts(text.plain, _NUMBER), reading.decimal
     digits, units = pc.utf8_rtrim_whitespace(part["digits"]), part["unit"].to_numpy(zero_copy_only=False)
-    shaped = np.asarray(pc.not_equal(digits, "")) & ~fits(part["unit"], _NO_UNIT)
-    united = shaped & text.there & (units != "")
-    if united.any():  # one unit, that of most cells
+    shaped = fits(digits, ".") & ~fits(part["unit"], "^(?i:[ap]m)$")
+    if (united := shaped & text.there & (units != "")).any():  # one unit, that of most cells
         names, place = np.unique(units[united].astype(str), return_inverse=True)
         shaped &= (units == "") | (units == names[np.bincount(place, text.counts[united]).argmax()])
     styles = {style: fits(digits, pattern) & shaped for style, pattern in _STYLES.items()}
-    points, commas = (text.counts[styles[style] & text.there].sum() for style in ".,")
-    either = bool((styles["."] == styles[","])[text.there].all())
-    one = mark or ("," if not fits(digits, r"\.").any() else ".")
-    decimal = "," if commas > points or (commas == points and one == ",") else "."
+    points, commas = (text.counts[found & text.there].sum() for found in styles.values())
+    likely = mark or ("." if fits(digits, r"\.").any() else ",")
+    decimal = "." if points > commas or (points == commas and likely == ".") else ","
     group, good = "." if decimal == "," else ",", styles[decimal]
     plain = pc.replace_substring_regex(pc.utf8_lower(digits), f"[ '{group}]", "")
     plain = pc.replace_substring(pc.replace_substring(plain, decimal, "."), "d", "e")
     plain = pc.if_else(pa.array(good), pc.binary_join_element_wise(part["sign"], plain, ""), None)
     values = pc.cast(pc.utf8_ltrim(plain, "+"), pa.float64()).to_numpy(zero_copy_only=False)
     good &= text.there
+    distinct, zeros = len(np.unique(values[good])), good & fits(digits, r"^0\d")
     if (good & fits(digits, r"^\d{16,}") & (np.abs(values) >= LARGEST_EXACT)).any():
         return "whole numbers of more than 15 digits are kept as words, so that different ones stay different"
-    notes, choices = list[str](), list[str]()
-    if (odd := good & ~fits(text.words, r"^(?i:[+-]?\d*\.?\d*(?:e[+-]?\d+)?|[+-]?[a-z]+)$")).any():
-        first = text.seen(odd, 1)
-        number = plain_number(values[text.codes[np.flatnonzero(odd[text.codes])[0]]])
-        notes.append(f"cells were read as numbers: {first} is {number}")
-    if either and (marked := good & fits(digits, "[.,]")).any():
-        choices = ["decimal"]
-        what = f"{decimal!r} was taken for the decimal mark ({text.seen(marked, 1)})"
-        notes.append(f"{what}; decimal={group!r} reads the other way")
-    zeros, distinct = good & fits(digits, r"^0\d"), len(np.unique(values[good]))
     if zeros.any() and good.sum() > distinct:
         return "numbers are kept as words, because some differ only in leading zeros"
+    notes, choices = list[str](), tuple[str, ...]()
+    if (odd := good & ~fits(text.words, r"^(?i:[+-]?\d*\.?\d*(?:e[+-]?\d+)?|[+-]?[a-z]+)$")).any():
+        notes.append(f"cells were read as numbers: {text.example(odd, values, plain_number)}")
+    if (styles["."] == styles[","])[text.there].all() and (marked := good & fits(digits, "[.,]")).any():
+        choices = ("decimal",)
+        what = f"{decimal!r} was taken for the decimal mark ({text.seen(marked, 1)})"
+        notes.append(f"{what}; decimal={group!r} reads the other way")
     if zeros.any():
         notes.append(
             f"leading zeros are ignored ({text.seen(zeros, 1)}); to keep numbers as they are written, use `words`"
         )
     used = decimal if fits(digits, re.escape(decimal))[good].any() else ""
-    found = Column(text.name, "number", values, notes=tuple(notes), decimal=used, choices=tuple(choices))
-    if distinct > MAX_LISTED or (good.sum() == distinct and not zeros.any()):
-        return found
-    return replace(found, written=_categories(text, ~good))
+    spelt = distinct <= MAX_LISTED and (good.sum() > distinct or zeros.any())
+    written = _categories(text, ~good) if spelt else None
+    return Column(text.name, "number", values, (), tuple(notes), decimal=used, choices=choices, written=written)
 
 
 # Dates
@@ -255,6 +254,8 @@ _REWRITTEN = (
     *(("mär|mrz", "mar"), ("mai", "may"), ("okt", "oct"), ("dez", "dec"), (r"w (\d+)", r"w \1 1")),
     *(("q 1", "q 01"), ("q 2", "q 04"), ("q 3", "q 07"), ("q 4", "q 10")),
 )
+_ORDER = {"d": "day", "m": "month", "b": "month", "y": "year", "Y": "year"}
+_SIGN = ("+", "-")
 _EARLY = tuple(
     f"^{shape}$".replace("Y", r"(19|20)\d\d").replace("M", r"(0[1-9]|1[0-2])").replace("D", r"(0[1-9]|[12]\d|3[01])")
     for shape in ("YMD", "DMY", r"M\.Y")
@@ -275,11 +276,10 @@ def _dated(cells: pa.Array) -> tuple[pa.Array, dict[str, pa.Array]]:
     return date, part
 
 
-def _dates(text: _Text, mark: str, dayfirst: bool | None) -> Column | str:
+def _dates(text: _Text, reading: Reading) -> Column | str:
     """Return the seconds since 1970 that the different cells mean, read in the form that fits most of them."""
-    del mark
     sample, _ = _dated(text.sample())
-    possible = [(form, period) for form, period in _FORMS if fits(sample, _PATTERNS[form]).mean() >= 0.3]
+    possible = {form: period for form, period in _FORMS if fits(sample, _PATTERNS[form]).mean() >= 0.3}
     if not possible:
         return ""
     import pandas as pd
@@ -287,56 +287,44 @@ def _dates(text: _Text, mark: str, dayfirst: bool | None) -> Column | str:
     date, part = _dated(text.plain)
     clock = pc.replace_substring(pc.replace_substring_regex(part["clock"], r"^(\d+:\d+)$", r"\1:00"), ",", ".")
     seconds = pd.to_timedelta(clock.to_pandas()).dt.total_seconds().fillna(0).to_numpy()
-    half = fits(part["half"], ".")
-    seconds = np.where(half, seconds % 43_200 + 43_200 * fits(part["half"], "[Pp]"), seconds)
-    readings = {}
-    for form, _ in possible:
+    afternoon = 43_200 * fits(part["half"], "[Pp]")
+    seconds = np.where(fits(part["half"], "."), seconds % 43_200 + afternoon, seconds)
+    readings, merits = dict[str, Floats](), dict[str, tuple[float, ...]]()
+    for form in possible:
         shaped = pc.if_else(pa.array(fits(date, _PATTERNS[form])), date, None).to_pandas()
         days = pd.to_datetime(shaped, format=form, errors="coerce").to_numpy().astype("datetime64[s]")
-        readings[form] = np.where(np.isnat(days), np.nan, days.astype(np.int64) + seconds)
-
-    # The form that fits most cells; of several the one asked for, or in which rows stand in the order of time, which
-    # they mostly do. A year of two digits stands last; the first days of months are likelier than those of one.
-    def merit(form: str) -> tuple[float, bool, bool, bool, float]:
-        moments = readings[form][text.codes]
-        moments = moments[~np.isnan(moments)]
+        readings[form] = values = np.where(np.isnat(days), np.nan, days.astype(np.int64) + seconds)
+        # The form that fits most cells; of several the one asked for, or in which rows stand in the order of time, as
+        # they mostly do. A year of two digits stands last; the first days of months are likelier than those of one.
+        moments = values[text.codes][~np.isnan(values[text.codes])]
         ordered = len(moments) > 0 and bool((np.diff(moments) >= 0).all())
-        asked = dayfirst is not None and form[:2] == ("%d" if dayfirst else "%m")
-        fitting = round(text.share(~np.isnan(readings[form])), 2)
-        return fitting, asked, ordered, "%y " not in form, float(np.ptp(moments)) if ordered else 0.0
-
-    merits = {form: merit(form) for form in readings}
+        asked = reading.dayfirst is not None and form[:2] == ("%d" if reading.dayfirst else "%m")
+        span = float(np.ptp(moments)) if ordered else 0.0
+        merits[form] = (round(text.share(~np.isnan(values)), 2), asked, ordered, "%y " not in form, span)
     form = max(merits, key=merits.__getitem__)
     values, real = readings[form], ~np.isnan(readings[form]) & text.there
     if not real.any():
         return ""
-    equal = [other for other in merits if merits[other][0] == merits[form][0]]
-    notes, choices = list[str](), list[str]()
-    early = _are_early(text.sample())
-    if len(equal) > 1 or form[:2] == "%m" or "y" in form or early:
-        names = {"d": "day", "m": "month", "b": "month", "y": "year", "Y": "year"}
-        said = "/".join(names[sign] for sign in re.findall("%(.)", form))
-        first = date_in_words(values[text.codes[np.flatnonzero(real[text.codes])[0]]])
-        notes.append(f"dates were read as {said}: {text.seen(real, 1)} is {first}")
-        notes[0] += "; `words` keeps numbers as they are written" * early
-        if len(equal) > 1:
-            choices = ["dayfirst"]
-            day = form[:2] != "%d"
-            other = "day/month/year" if day else "month/day/year"
-            notes[0] += f", which is not the only way; dayfirst={day} reads them as {other}"
+    two, early = [merit[0] for merit in merits.values()].count(merits[form][0]) > 1, _are_early(text.sample())
+    notes = []
+    if two or early or form[:2] == "%m" or "y" in form:
+        order = "/".join(_ORDER[sign] for sign in re.findall("%(.)", form))
+        keep = "; `words` keeps numbers as they are written" * early
+        day = form[:2] != "%d"
+        other = f", which is not the only way; dayfirst={day} reads them as {'day/month' if day else 'month/day'}/year"
+        notes.append(f"dates were read as {order}: {text.example(real, values, date_in_words)}{keep}{other * two}")
     zones = sorted(part["zone"].filter(pa.array(real)).unique().to_pylist())
     if len(zones) > 1:
         ahead = {
-            zone: pd.Timedelta(f"{zone[:3]}:{zone[-2:]}:00").total_seconds() for zone in zones if zone[:1] in ("+", "-")
+            zone: pd.Timedelta(f"{zone[:3]}:{zone[-2:]}:00").total_seconds() for zone in zones if zone[:1] in _SIGN
         }
-        several = ", ".join(zone or "none" for zone in zones[:5]) + (" …" if len(zones) > 5 else "")
+        several = listed([zone or "none" for zone in zones], 5)
         notes.append(f"times are in several zones ({several}); all were turned into UTC")
         values = values - [ahead.get(zone, 0.0) for zone in part["zone"].to_pylist()]
     elif zones != [""]:
         notes.append(f"times are kept as they are written, in zone {zones[0]}")
-    period = dict(possible)[form]
-    order = {"%d": True, "%m": False}.get(form[:2])
-    return Column(text.name, "date", values, (), tuple(notes), period, dayfirst=order, choices=tuple(choices))
+    dayfirst, choices = {"%d": True, "%m": False}.get(form[:2]), ("dayfirst",) * two
+    return Column(text.name, "date", values, (), tuple(notes), possible[form], dayfirst=dayfirst, choices=choices)
 
 
 # Columns
@@ -390,43 +378,35 @@ def understand(
         odd = max(-low, high) >= LARGEST_EXACT or (low >= 19_000_101 and high <= 20_991_231)  # identifiers, or dates
         if not (types.is_integer(kind) and odd) and wanted not in ("category", "date"):
             return _column(name, values)
-    return _of_text(_Text(name, cells, rows, skip), wanted, told, reading, mark, native)
+    return _of_text(_Text(name, cells, rows, skip), told, reading, mark, native)
 
 
-def _of_text(text: _Text, wanted: str, told: Any, reading: Reading, mark: str, native: bool) -> Column:  # noqa: ANN401
-    """Return the column as numbers or dates if nearly all cells fit, or as `wanted`; otherwise as words."""
-    kinds = [wanted] if wanted in _READERS else list(_READERS) if text.there.any() and not wanted else []
-    if not wanted and _are_early(text.sample()):
-        kinds.reverse()
+def _of_text(text: _Text, told: Mapping[str, Any], reading: Reading, mark: str, native: bool) -> Column:
+    """Return the column as numbers or dates if nearly all cells fit, or as a recipe wants it; otherwise as words."""
+    wanted, why, most = told.get("kind"), list[str](), 0.0
     dayfirst = reading.dayfirst if reading.dayfirst is not None else told.get("dayfirst")
-    mark, why, most = reading.decimal or str(told.get("decimal", "")) or mark, list[str](), 0.0
-    for kind in kinds:
-        if (
-            kind == "number"
-            and fits(text.sample(), _NUMBER).sum() < (0 if wanted else 0.3) * text.there[:_SAMPLE].sum()
-        ):
-            continue
-        found = _READERS[kind](text, mark, dayfirst)
+    reading = replace(reading, dayfirst=dayfirst, decimal=reading.decimal or told.get("decimal") or mark)
+    kinds = [wanted] if wanted in _READERS else list(_READERS) if text.there.any() and not wanted else []
+    figures = fits(text.sample(), _NUMBER).sum() >= (0 if wanted else 0.3) * len(text.sample())
+    for kind in kinds[:: -1 if not wanted and _are_early(text.sample()) else 1]:
+        found = _READERS[kind](text, reading) if figures or kind == "date" else ""
         if isinstance(found, str):
             why = why or [found] * bool(found)
             continue
         good = ~np.isnan(found.values) & text.there
-        bad = text.there & ~good
-        if (share := text.share(good)) < (0 if wanted else MOSTLY):
+        bad, share = text.there & ~good, text.share(good)
+        if share < (0 if wanted else MOSTLY):
             if share >= max(0.5, most):
                 why, most = [f"looks like {kind}s, kept as words because of {text.seen(bad)}"], share
             continue
-        choices = found.choices if kind == "date" or not native else ()
         # What a recipe says was noted when the first file was read.
         known = found.dayfirst in (None, told.get("dayfirst")) and found.decimal in ("", told.get("decimal"))
-        notes = [] if wanted and known else list(found.notes)
+        notes = [] if wanted and known else [*found.notes]
         if bad.any():
-            count = text.counts[bad].sum()
-            notes.append(
-                f"{count:,} of {len(text.codes):,} cells are not {kind}s ({text.seen(bad)}); they count as missing"
-            )
-        values = np.where(text.there | (text.counts == 0), found.values, np.nan)[text.codes]
-        made = _column(text.name, values, notes, kind)
+            count, seen = text.counts[bad].sum(), text.seen(bad)
+            notes.append(f"{count:,} of {len(text.codes):,} cells are not {kind}s ({seen}); they count as missing")
+        values = np.where(is_missing(text.words), np.nan, found.values)[text.codes]
+        made, choices = _column(text.name, values, notes, kind), found.choices if kind == "date" or not native else ()
         return replace(found, kind=made.kind, values=made.values, notes=made.notes, choices=choices)
     if kinds and not why and fits(text.sample(), _FIGURES).mean() >= 0.5:
         why = [f"looks like numbers or dates, kept as words because of {text.seen(text.there, 1)}"]
@@ -444,8 +424,7 @@ def _timestamps(name: str, cells: pa.Array) -> Column:
             notes.append(f"times are in zone {zone}")
         except (pa.ArrowException, OSError):
             notes.append(f"the time zone {zone!r} is not known here; times are in UTC")
-    unit = "D" if pa.types.is_date32(cells.type) else "ms" if pa.types.is_date64(cells.type) else cells.type.unit
+    unit = {"date32[day]": "D", "date64[ms]": "ms"}.get(str(cells.type)) or cells.type.unit
     whole = cells.view(pa.int32() if cells.type.bit_width == 32 else pa.int64())
     numbers = pc.cast(whole, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    scale = {"D": 86_400, "s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}[unit]
-    return _column(name, numbers * scale, notes, "date")
+    return _column(name, numbers / {"D": 1 / DAY, "s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[unit], notes, "date")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -15,6 +15,7 @@ from imrc._types import Floats, Ints
 from imrc.tables.recipe import Recipe, recipe_of
 from imrc.tables.table import DAY, MAX_CELLS, MAX_LISTED, Column, Period, Table, date_in_words, plain_number
 from imrc.tasks import LEAST_FREQUENT, MAX_TASKS, ColumnKind, Task, TaskSequence
+from imrc.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,7 @@ NEARLY_ALL = 0.9
 """A class with a larger share of the rows is warned of."""
 MOST_IN_A_MONTH = 300
 """Rows a month above which tasks are weeks, and rows a week above which they are days, unless somebody chooses."""
-_COLUMN_KINDS: dict[str, ColumnKind] = {"category": "category", "date": "date", "number": "undeclared"}
+_CUT_KINDS: dict[str, ColumnKind] = {"category": "category", "date": "date", "number": "undeclared"}
 _ID = r"(?i)^(id|uuid|guid|index|unnamed.*|row|nr\.?|no\.?|number|.*[ _.-](id|uuid|nr|no|number))$|.*[a-z]I[dD]$"
 
 
@@ -53,15 +54,14 @@ class ColumnUse:
 class Cut:
     """A table cut into tasks, with every decision made on the way.
 
-    `dropped` says why rows were left out, and how many; `small_tasks` which tasks were too small, with their sizes;
-    `notes` everything else. `recipe` reads the next file in the same way.
+    `dropped` says why rows were left out, and how many, `notes` everything else. `recipe` reads the next file in the
+    same way.
     """
 
     sequence: TaskSequence
     columns: tuple[ColumnUse, ...]
     rows_read: int
     dropped: tuple[tuple[str, int], ...]
-    small_tasks: tuple[tuple[str, int], ...]
     notes: tuple[str, ...]
     recipe: Recipe
 
@@ -82,16 +82,16 @@ class Cut:
     def warnings(self) -> list[str]:
         """Return what changes what a result means: rows and tasks left out, classes that are nearly all or none."""
         counts, names = self.sequence.class_counts().sum(axis=0), self.sequence.class_names
-        small = [f"{name!r} ({rows} row{'s' * (rows != 1)})" for name, rows in self.small_tasks]
         sentences = [f"{count:,} rows left out: {why}." for why, count in self.dropped]
-        sentences += _in_list("Tasks too small to split into training and test samples are left out", small)
         if (share := counts.max() / counts.sum()) > NEARLY_ALL:
             sentences.append(
                 f"{share:.1%} of the rows are of class {names[int(counts.argmax())]!r}: always predicting that "
                 f"class is wrong in just {1 - share:.1%} of rows, so judge by the balanced error."
             )
-        once = [repr(names[c]) for c in np.flatnonzero(counts == 1)] if len(counts) > 2 else []
-        return sentences + _in_list("Classes with a single row, which may be a stray line rather than a class", once)
+        if len(counts) > 2 and (counts == 1).any():
+            once = listed([repr(names[c]) for c in np.flatnonzero(counts == 1)], 5)
+            sentences.append(f"Classes with a single row, which may be a stray line rather than a class: {once}.")
+        return sentences
 
     def in_words(self) -> list[str]:
         """Return what the user should know, one sentence each."""
@@ -99,6 +99,12 @@ class Cut:
         words, gone = (
             [f"{one.name!r} ({one.note})" for one in self.columns if one.use == use] for use in ("words", "dropped")
         )
+        sentences = {
+            "Missing numbers are replaced by the median of their column there": gaps,
+            f"Each column of words becomes up to {self.sequence.max_categories} columns of 0 and 1, one for each "
+            f"word that occurs at least {LEAST_FREQUENT} times there. Rarer and new words share another column": words,
+            "Columns left out": gone,
+        }
         return [
             f"{self.sequence.sizes.sum():,} of {self.rows_read:,} rows are used, in {len(self.sequence):,} tasks.",
             *self.warnings(),
@@ -107,21 +113,9 @@ class Cut:
             "Scaling, fill-in values and known words come only from the training rows of the first "
             "task, not from test rows. A column of numbers is left out if it never changes there (unless it is "
             f"always 0 or 1) or is more than {self.sequence.max_missing:.0%} empty there.",
-            *_in_list("Missing numbers are replaced by the median of their column there", gaps),
-            *_in_list(
-                f"Each column of words becomes up to {self.sequence.max_categories} columns of 0 and 1, one for each "
-                f"word that occurs at least {LEAST_FREQUENT} times there. Rarer and new words share another column",
-                words,
-            ),
-            *_in_list("Columns left out", gone),
+            *(f"{what}: {listed(columns, 5)}." for what, columns in sentences.items() if columns),
             *self.notes,
         ]
-
-
-def _in_list(what: str, items: Sequence[str]) -> list[str]:
-    """Return one sentence that lists the first items, or nothing if there are none."""
-    more = f" and {len(items) - 5:,} more" if len(items) > 5 else ""
-    return [f"{what}: {', '.join(items[:5])}{more}."] if items else []
 
 
 def cut_table(
@@ -142,7 +136,8 @@ def cut_table(
 ) -> Cut:
     """Cut a table into tasks; DataError if the choice does not make at least two tasks with two classes.
 
-    The options are those of `imrc.tasks_from`.
+    The options are those of `imrc.tasks_from`. ``sequence.info["report"]`` holds all that was decided, of the table
+    too, ``info["warnings"]`` what changes results.
 
     >>> from imrc.tables import open_table
     >>> rows = "".join(f"{2000 + i // 4},{i % 3},{'ab'[i % 2]};" for i in range(12)).replace(";", chr(10))
@@ -166,34 +161,43 @@ def cut_table(
         raise DataError(f"The task column {by.name!r} is empty.")
     period = _checked_period(period, by)
 
-    # Rows that can be used: those with a label and a task.
+    # Rows that can be used, and the task of each; tasks that are too small, or too old, are left out.
     labels, usable = _labels(target), target.present
     left_out = [(f"no label in column {target.name!r}", int((~usable).sum()))]
     if by is not None:
         left_out.append((f"no value in the task column {by.name!r}", int((usable & ~by.present).sum())))
         usable = usable & by.present
-    if not usable.any():
-        raise DataError("No row has both a label and a task.")
     rows = np.flatnonzero(usable)
-
-    # The task of each row; tasks that are too small, or too old, are left out.
+    if not len(rows):
+        raise DataError("No row has both a label and a task.")
     numbers, names, order = _tasks_by_block(block, len(rows)) if by is None else _tasks_by_column(by, rows, period)
     each = f", one per {period}{', named by its Monday' * (period == 'week')}" if period != "value" else ""
     notes.append(f"Tasks come {order}{each}.")
     sizes = np.bincount(numbers[numbers >= 0], minlength=len(names))
-    small = [(names[j] or str(j + 1), int(sizes[j])) for j in np.flatnonzero(sizes < min_samples)]
-    kept = np.flatnonzero(sizes >= min_samples)
+    kept, few = np.flatnonzero(sizes >= min_samples), np.flatnonzero(sizes < min_samples)
+    small = listed([f"{(names[j] or str(j + 1))!r} ({sizes[j]} row{'s' * int(sizes[j] != 1)})" for j in few], 5)
     if len(kept) < 2:
         what = f"A block of {block} rows" if by is None else f"Column {by.name!r}"
-        raise DataError(_too_few_tasks(what, len(names), small, min_samples))
-    old = kept[:-newest]
-    left_out.append(("rows left over after the last full block", int((numbers < 0).sum())))
-    left_out.append((f"tasks before the newest {newest:,} of {len(kept):,}", int(sizes[old].sum())))
-    kept = kept[len(old) :]
+        if len(names) < 2:
+            raise DataError(f"{what} makes only one task. Choose another column or smaller blocks: two are needed.")
+        raise DataError(
+            f"{what}: fewer than two of {len(names):,} tasks have the {min_samples} rows a task needs to be split into "
+            f"training and test samples. Too small are {small}. Choose a coarser task column or larger blocks."
+        )
+    old, kept = kept[:-newest], kept[-newest:]
+    left_out += [
+        ("rows left over after the last full block", int((numbers < 0).sum())),
+        (f"tasks too small to split into training and test samples: {small}", int(sizes[few].sum())),
+        (f"tasks before the newest {newest:,} of {len(kept) + len(old):,}", int(sizes[old].sum())),
+    ]
     used = np.isin(numbers, kept)
     rows, numbers, names = rows[used], np.searchsorted(kept, numbers[used]), [names[j] for j in kept]
     if by is not None and by.kind == "category":
         names = _shortened(names, notes)
+        notes.append(
+            f"Column {by.name!r} holds words, which have no order of their own. Tasks should follow one "
+            "another in time: sort the rows of the file by time, or choose a column of dates or numbers."
+        )
     if by is not None and (np.diff(numbers) < 0).any():
         notes.append("The rows of the file were not in the order of the tasks, so they were sorted.")
     arrange = np.argsort(numbers, kind="stable")
@@ -209,13 +213,19 @@ def cut_table(
     columns, X, uses = _features(free, rows, wanted, max_categories)
     y = labels[rows]
     if len(np.unique(y)) < 2:
-        raise DataError(
-            f"All remaining rows have the same label in column {target.name!r}. Two or more classes are needed."
-        )
+        raise DataError(f"All remaining rows have the same label in column {target.name!r}. Two classes are needed.")
     # Read-only arrays are sliced by the tasks instead of copied.
     X.flags.writeable = y.flags.writeable = False
     edges = np.searchsorted(numbers, np.arange(len(names) + 1))
     tasks = tuple(Task(X[a:b], y[a:b], name, True) for a, b, name in zip(edges[:-1], edges[1:], names, strict=True))
+    single = [repr(task.label or str(j + 1)) for j, task in enumerate(tasks) if (task.y == task.y[0]).all()]
+    if len(single) == len(tasks):
+        why = f"the file is sorted by {target.name!r}. Use a column for the tasks, or sort the rows by time"
+        if by is not None:
+            why = f"{by.name!r} already determines {target.name!r}. Choose another label or task column"
+        raise DataError(f"Every task has only one class, so there is nothing to learn: {why}.")
+    if single:
+        notes.append(f"{len(single):,} of {len(names):,} tasks have only one class: {listed(single, 5)}.")
     recipe = recipe_of(table, target, source, by, period, columns, X[: edges[1]])
     sequence = TaskSequence(
         tasks,
@@ -223,54 +233,18 @@ def cut_table(
         description=f"The file {table.name}",
         feature_names=tuple(column.name for column in columns),
         info={"source": "your own file", "licence": "yours", "file_sha256": table.sha256, "recipe": recipe.to_dict()},
-        column_kinds=tuple(_COLUMN_KINDS[column.kind] for column in columns),
+        column_kinds=tuple(_CUT_KINDS[column.kind] for column in columns),
         categories={j: column.categories for j, column in enumerate(columns) if column.kind == "category"},
         max_categories=max_categories,
         max_missing=max_missing,
     )
-    if by is not None and by.kind == "category":
-        notes.append(
-            f"Column {by.name!r} holds words, which have no order of their own. Tasks should follow one "
-            "another in time: sort the rows of the file by time, or choose a column of dates or numbers."
-        )
-    single = [repr(task.label or str(j + 1)) for j, task in enumerate(tasks) if (task.y == task.y[0]).all()]
-    if len(single) == len(tasks):
-        why = (
-            f"the file is sorted by {target.name!r}. Use a column for the tasks, or sort the rows by time"
-            if by is None
-            else f"{by.name!r} already determines {target.name!r}. Choose another label or task column"
-        )
-        raise DataError(f"Every task has only one class, so there is nothing to learn: {why}.")
-    notes += _in_list(f"{len(single):,} of {len(names):,} tasks have only one class", single)
     dropped = tuple((why, count) for why, count in left_out if count)
-    return Cut(sequence, (*roles, *uses), table.n_rows, dropped, tuple(small), tuple(notes), recipe)
+    cut = Cut(sequence, (*roles, *uses), table.n_rows, dropped, tuple(notes), recipe)
+    said = {"report": (*table.notes, *cut.in_words()), "warnings": (*table.notes, *cut.warnings(), *cut.notes)}
+    return replace(cut, sequence=replace(sequence, info={**sequence.info, **said}))
 
 
-def _checked_period(period: Period | Literal["auto"], task: Column | None) -> Period:
-    check_choice("period", period, ("auto", *PERIODS))
-    if task is None or task.kind != "date":
-        if period not in ("auto", "value"):
-            what = "blocks of rows" if task is None else f"column {task.name!r}, which holds no dates"
-            raise DataError(
-                f"A task per {period} cannot be made of {what}. Leave out the period, or choose a column of dates."
-            )
-        return "value"
-    if period == "auto":
-        return suggested_period(task)
-    if period not in possible_periods(task):
-        raise DataError(f"Column {task.name!r} has one date per {task.period}, so tasks cannot be shorter than that.")
-    return task.period if period == "value" else period
-
-
-def _too_few_tasks(what: str, found: int, small: list[tuple[str, int]], min_samples: int) -> str:
-    if found < 2:
-        return f"{what} makes only one task. At least two tasks are needed: choose another column or smaller blocks."
-    named = ", ".join(f"{name!r} ({rows})" for name, rows in small[:5])
-    return (
-        f"{what}: fewer than two of {found:,} tasks have the {min_samples} rows a task needs to be split into training "
-        f"and test samples. Too small are: {named}{' …' if len(small) > 5 else ''}. Choose a coarser task column or "
-        "larger blocks."
-    )
+# Labels
 
 
 def _above(column: Column, threshold: float | str) -> Column:
@@ -313,30 +287,45 @@ def _as_written(column: Column, as_words: set[str], notes: list[str]) -> Column:
 
 def _labels(column: Column) -> NDArray[Any]:
     """Return one label per row; whole numbers stay numbers, everything else becomes text."""
-    present = column.present
-    if not present.any():
+    if not column.present.any():
         raise DataError(f"The label column {column.name!r} is empty.")
     if column.distinct < 2:
         raise DataError(
             f"The label column {column.name!r} has the same value in every row. Two or more classes are needed."
         )
     if column.distinct > MAX_CLASSES:
-        advice = (
-            "It looks like a measured number. Turn it into two classes, for example above and below its median "
-            "(threshold)."
-            if column.kind == "number"
-            else "It looks like a name or free text. Choose the column that you want to predict."
-        )
+        advice = "It looks like a name or free text. Choose the column that you want to predict."
+        if column.kind == "number":
+            advice = (
+                "It looks like a measured number. Turn it into two classes, above and below its median (threshold)."
+            )
         raise DataError(
             f"The label column {column.name!r} has {column.distinct:,} different values; at most {MAX_CLASSES} "
             f"classes can be learnt. {advice}"
         )
-    values = column.values[present]
+    values = column.values[column.present]
     if column.kind == "number" and np.equal(values, np.round(values)).all() and np.abs(values).max() < 2**53:
-        return np.where(present, column.values, 0).astype(np.int64)
+        return np.where(column.present, column.values, 0).astype(np.int64)
     column = _as_words(replace(column, written=None))
     labels: NDArray[Any] = np.array(column.categories)[np.maximum(column.values, 0)]
     return labels
+
+
+# Tasks
+
+
+def _checked_period(period: Period | Literal["auto"], task: Column | None) -> Period:
+    check_choice("period", period, ("auto", *PERIODS))
+    if task is None or task.kind != "date":
+        if period not in ("auto", "value"):
+            what = "blocks of rows" if task is None else f"column {task.name!r}, which holds no dates"
+            raise DataError(f"A task per {period} cannot be made of {what}. Choose a column of dates, or no period.")
+        return "value"
+    if period == "auto":
+        return suggested_period(task)
+    if period not in possible_periods(task):
+        raise DataError(f"Column {task.name!r} has one date per {task.period}, so tasks cannot be shorter than that.")
+    return task.period if period == "value" else period
 
 
 def periods_of(seconds: Floats, period: Period) -> tuple[Ints, list[str]]:
@@ -359,8 +348,7 @@ def possible_periods(column: Column) -> dict[Period, int]:
     >>> possible_periods(Column("when", "date", np.arange(400) * 86400.0))
     {'value': 400, 'day': 400, 'week': 58, 'month': 14, 'quarter': 5, 'year': 2}
     """
-    seconds = column.values[column.present]
-    least = PERIODS.index(column.period)
+    seconds, least = column.values[column.present], PERIODS.index(column.period)
     return {period: len(periods_of(seconds, period)[1]) for j, period in enumerate(PERIODS) if j == 0 or j >= least}
 
 
@@ -373,10 +361,9 @@ def suggested_period(column: Column) -> Period:
     rows, counts = int(column.present.sum()), possible_periods(column)
     several = [period for period, count in counts.items() if 2 <= count <= MAX_TASKS and period != "value"]
     full = [period for period in several if rows >= 20 * counts[period]]
-    long = [period for period in full if period in ("month", "quarter", "year")]
     if not full:
         return several[-1] if several else min(counts, key=PERIODS.index)
-    chosen = long[0] if long else full[-1]
+    chosen = next((period for period in full if period in ("month", "quarter", "year")), full[-1])
     for shorter in ("week", "day") if chosen == "month" else ():
         if shorter in several and rows > MOST_IN_A_MONTH * counts[chosen]:
             chosen = shorter
@@ -397,14 +384,14 @@ def _shortened(names: list[str], notes: list[str]) -> list[str]:
 
 def _tasks_by_column(column: Column, rows: Ints, period: Period) -> tuple[Ints, list[str], str]:
     """Return the task of each row, the names of the tasks in order, and the order in words."""
+    import pandas as pd
+
     values, order = column.values[rows], "in order of time" if column.kind == "date" else "in increasing order"
     if column.kind == "date":
         codes, names = periods_of(values, period)
     else:
-        unique, first, codes = np.unique(values, return_index=True, return_inverse=True)
-        if column.kind == "category":
-            order, turns = "in the order in which they first appear", np.argsort(first)
-            unique, codes = unique[turns], np.argsort(turns)[codes]
+        codes, unique = pd.factorize(values, sort=column.kind == "number")
+        order = order if column.kind == "number" else "in the order in which they first appear"
         # Names are made only of as many values as can be tasks.
         names = [column.in_words(value) for value in unique[: MAX_TASKS + 1]]
     if len(names) > MAX_TASKS:
@@ -424,11 +411,12 @@ def _tasks_by_block(block: int | None, n_rows: int) -> tuple[Ints, list[str], st
     if not count:
         raise DataError(f"A block of {block:,} rows is longer than the {n_rows:,} rows that can be used.")
     if count > MAX_TASKS:
-        raise DataError(
-            f"Blocks of {block:,} rows make {count:,} tasks; at most {MAX_TASKS:,} are possible. Use larger blocks."
-        )
+        raise DataError(f"Blocks of {block:,} rows make {count:,} tasks, more than {MAX_TASKS:,}. Use larger blocks.")
     numbers = np.arange(n_rows) // block
     return np.where(numbers < count, numbers, -1), [""] * count, "in the order of the file"
+
+
+# Features
 
 
 def looks_like_identifier(column: Column) -> bool:
@@ -450,25 +438,27 @@ def _column_use(column: Column, rows: Ints, cap: int, wanted: bool) -> tuple[Flo
     """
     values = np.where(column.present[rows], column.values[rows], np.nan).astype(np.float64)
     there = values[~np.isnan(values)]
-    missing = len(rows) - len(there)
+    missing, date = len(rows) - len(there), column.kind == "date"
+    why = ""
     if not len(there):
-        return values, ColumnUse(column.name, "dropped", 0, missing, "no values")
-    if not wanted and looks_like_identifier(column):
+        why = "no values"
+    elif not wanted and looks_like_identifier(column):
         why = "it looks like an identifier or free text; include it if it is not"
+    # Always 0 or always 1 is no reason: such a column may be one of words counted, most of which are rare.
+    elif column.kind != "category" and (there == there[0]).all() and (date or there[0] not in (0.0, 1.0)):
+        why = "the same value in every row"
+    if why:
         return values, ColumnUse(column.name, "dropped", 0, missing, why)
     if column.kind == "category":
         count = len(np.unique(there))
         note = f"{count:,} different word{'s' * (count != 1)}"
         note += f"; {missing:,} missing values are treated as a separate word" * bool(missing)
         return values, ColumnUse(column.name, "words", min(count + bool(missing), cap + 1), missing, note)
-    # Always 0 or always 1 is no reason: such a column may be one of words counted, most of which are rare.
-    if (there == there[0]).all() and (column.kind == "date" or there[0] not in (0.0, 1.0)):
-        return values, ColumnUse(column.name, "dropped", 0, missing, "the same value in every row")
-    notes = ["days, counted from the first among the training rows of the first task"] * (column.kind == "date")
+    notes = ["days, counted from the first among the training rows of the first task"] * date
     if missing:
         notes.append(f"{missing:,} missing values are replaced by the median of the training rows of the first task")
-    use = ColumnUse(column.name, "date" if column.kind == "date" else "numbers", 1, missing, "; ".join(notes))
-    return values / (DAY if column.kind == "date" else 1), use
+    use = ColumnUse(column.name, "date" if date else "numbers", 1, missing, "; ".join(notes))
+    return values / (DAY if date else 1), use
 
 
 def _features(

@@ -11,6 +11,7 @@ from typing import IO
 
 from imrc._checks import DataError
 from imrc.tables.table import clean_name
+from imrc.wording import listed
 
 _MAX_DIRECTORY = 4 << 20
 """Bytes the list of files in a zip archive may take: it is read in one piece."""
@@ -87,8 +88,7 @@ def unzip(data: bytes, member: str, limit: int) -> bytes:
     """Return one file of a zip archive, at most `limit` bytes; DataError if it is missing, encrypted or damaged."""
     with damage("zip file"), _archive(data) as archive:
         if member not in archive.NameToInfo:
-            inside = ", ".join(map(clean_name, members(data)[:10])) or "nothing"
-            raise DataError(f"The zip file does not hold {member}; it holds {inside}.")
+            raise DataError(f"The zip file does not hold {member}; it holds {_shown(members(data))}.")
         info = archive.getinfo(member)
         # Other ways of packing may ask for gigabytes before the first byte comes.
         if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -98,31 +98,34 @@ def unzip(data: bytes, member: str, limit: int) -> bytes:
             return _unpacked(stream, limit, f"{clean_name(member)} in the zip file")
 
 
-def unwrap(data: bytes, limit: int) -> tuple[bytes, str, str, list[str]]:
-    """Return a table's bytes, their kind ("excel" also for .xlsx), its name in a zip file, and how it was unpacked."""
-    kind, name, notes = _kind_of_table(data), "", []
+def unwrap(data: bytes, limit: int) -> tuple[bytes, str, list[str]]:
+    """Return a table's bytes, their kind ("excel" also for .xlsx), and a note on how it was unpacked."""
+    kind, inside = _kind_of_table(data)
     if kind == "gzip":
         data, notes = unpack(data, limit), ["The file was unpacked from gzip."]
     elif kind == "zip":
-        inside = members(data)
         tables = [member for member in inside if member.lower().endswith(_TABLES)]
         chosen = tables if len(tables) == 1 else inside
         if len(chosen) != 1:
-            listed = ", ".join(map(clean_name, inside[:5])) or "nothing"
-            raise DataError(f"The zip file should hold one table; it holds {listed}{' …' if len(inside) > 5 else ''}.")
-        name = chosen[0].rsplit("/", 1)[-1]
-        data, notes = unzip(data, chosen[0], limit), [f"{clean_name(name)} was taken out of the zip file."]
-    if notes and (kind := _kind_of_table(data)) in ("zip", "gzip"):
+            raise DataError(f"The zip file should hold one table; it holds {_shown(inside)}.")
+        data, notes = unzip(data, chosen[0], limit), [f"{_shown(chosen)} was taken out of the zip file."]
+    else:
+        notes = []
+    if notes and (kind := _kind_of_table(data)[0]) in ("zip", "gzip"):
         raise DataError("The file holds an archive inside an archive. Unpack it and use the table inside.")
     if kind == "other":
         raise DataError(OTHER)
-    return data, kind, name, notes
+    return data, kind, notes
 
 
-def _kind_of_table(data: bytes) -> str:
-    """Return the kind of a file, where workbooks are not told apart from their zip archive."""
+def _shown(names: list[str]) -> str:
+    return listed([clean_name(name.rsplit("/", 1)[-1]) for name in names], 5) or "nothing"
+
+
+def _kind_of_table(data: bytes) -> tuple[str, list[str]]:
+    """Return the kind of a file, where workbooks are not told apart from their zip archive, and what is in that."""
     if (kind := kind_of(data)) != "zip":
-        return kind
+        return kind, []
     inside = members(data)
     office = any(member.startswith("xl/") or member == "content.xml" for member in inside)
-    return "excel" if "xl/workbook.xml" in inside else "other" if office else "zip"
+    return "excel" if "xl/workbook.xml" in inside else "other" if office else "zip", inside

@@ -40,7 +40,6 @@ _SEPARATED |= {sign: f"CSV, cells separated by {name}" for sign, name in ((",", 
 _LONGEST = 1 << 24
 _AS_TEXT = dict.fromkeys((f"f{j}" for j in range(MAX_COLUMNS)), pa.string())
 _MOST_NAMED = 100_000
-_TOTAL = r"(?i)^(grand |sub)?(total|totals|sum|gesamt|summe|gesamtsumme)\b:?$"
 _NO_SHEET = "No sheet of this Excel workbook has two columns and two rows."
 
 
@@ -73,58 +72,43 @@ def decode(data: bytes) -> tuple[bytes, str, list[str]]:
     """
     head, encoding, notes = data[:4096], "UTF-8", list[str]()
     wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    if wide or head.count(0) > len(head) // 4:  # every other byte of Latin text in UTF-16 is zero
-        order, encoding = "le" if head[1::2].count(0) > head[::2].count(0) else "be", "UTF-16"
-        try:
+    try:
+        if wide or head.count(0) > len(head) // 4:  # every other byte of Latin text in UTF-16 is zero
+            order, encoding = "le" if head[1::2].count(0) > head[::2].count(0) else "be", "UTF-16"
             data = data.decode("utf-16" if wide else f"utf-16-{order}").encode()
-        except UnicodeError as error:
+        data = data.removeprefix(codecs.BOM_UTF8)
+        data.isascii() or data.decode()
+    except UnicodeError as error:
+        if encoding == "UTF-16":
             at = getattr(error, "start", 0) + 1
             why = f"The file is written in UTF-16 but a byte near number {at:,} does not fit. Save it again as UTF-8."
             raise DataError(why) from None
-    data = data.removeprefix(codecs.BOM_UTF8)
-    try:
-        data.isascii() or data.decode()
-    except UnicodeDecodeError as error:
-        text = data.decode(errors="replace")
-        bad, letters = text.count("\ufffd"), len(text) - len(text.encode("ascii", "ignore"))
-        if 2 * bad <= letters:  # more letters that are UTF-8 are no accident
-            line = data.count(b"\n" if b"\n" in data else b"\r", 0, error.start) + 1
-            data = data.decode(errors="backslashreplace").encode()
-            notes.append(
-                f"The file is UTF-8, but {bad:,} bytes are not, the first in line {line:,} of it; they are shown by "
-                "their numbers. Correct them, or save the file again as UTF-8."
-            )
-        else:
-            data, encoding = data.decode("cp1252", "backslashreplace").encode(), "Windows-1252"
-            word = re.search(r"[^\W\d_]*[^\x00-\x7f][^\W\d_]*", data[: 1 << 18].decode(errors="ignore"))
-            notes.append(
-                "The file is not UTF-8 and does not declare its text encoding; it was read as Windows-1252"
-                f"{f', for example {word[0][:30]!r}' if word else ''}. If they look wrong, save it again as UTF-8."
-            )
+        line = data.count(b"\n" if b"\n" in data else b"\r", 0, getattr(error, "start", 0)) + 1
+        data, encoding = data.decode("cp1252", "backslashreplace").encode(), "Windows-1252"
+        word = re.search(r"[^\W\d_]*[^\x00-\x7f][^\W\d_]*", data[: 1 << 18].decode(errors="ignore"))
+        notes.append(
+            f"The file is not UTF-8 (see line {line:,} of it); it was read as Windows-1252"
+            f"{f', for example {word[0][:30]!r}' if word else ''}. If letters look wrong, save it again as UTF-8."
+        )
     if b"\0" in data:
         raise DataError(OTHER)
     return data, encoding, notes
 
 
-def sniff_delimiter(data: bytes, preferred: str = "") -> str:
-    r"""Return the delimiter that cuts the first lines into the same number of cells; "" if there is none.
+def sniff_delimiter(data: bytes) -> str:
+    r"""Return the delimiter that cuts most of the first lines like the very first; "" if there is none.
+
+    A comma, which may stand in numbers, comes last.
 
     >>> sniff_delimiter(b"a;b\n1,5;2\n3,1;4\n")
     ';'
     """
     text = re.sub(r'"(?:[^"]|"")*"', "q", data[: 1 << 16].decode(errors="ignore"))  # what is in quotes does not count
-    lines = [line for line in text.splitlines() if line.strip()]
-    lines = lines[: -1 if len(lines) > 2 and len(data) > 1 << 16 else None][:200]
-
-    def score(delimiter: str) -> float:
-        counts = [line.count(delimiter) for line in lines] or [0]
-        usual = max(set(counts), key=lambda value: (counts.count(value), value))
-        # The same count in every line is worth most; more cells break ties; the file's ending tells a little.
-        same = counts.count(usual) / len(counts) + min(usual, 50) * 1e-4 + 0.05 * (delimiter == preferred)
-        return (same if usual else 0) - 0.5 * (counts[0] == 0)
-
-    best = max(",;\t", key=score)
-    return best if score(best) > 0 else ""
+    lines = [line for line in text.splitlines() if line.strip()][:200]
+    lines = lines[:-1] if len(lines) > 2 else lines  # the last may be cut
+    counts = {sign: [line.count(sign) for line in lines] for sign in "\t;,"}
+    agreeing = {sign: found.count(found[0]) for sign, found in counts.items() if found and found[0]}
+    return max(agreeing, key=agreeing.__getitem__, default="")
 
 
 def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lines: int = 1) -> tuple[list[Any], int]:
@@ -249,10 +233,6 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
         lost = not any(top[j].present[place] for j in figures) and not all(blank[j][place] for j in figures)
         if lost and len(figures) > 1:
             gone.setdefault(int(shown[place]), "none of its cells is a number or date where the other rows have them")
-        words = [str(one[place]).strip() for one in cells]
-        totals = [column for word, column in zip(words, raw.cells, strict=False) if re.match(_TOTAL, word)]
-        if place > 1 and any(len(_alike([column[int(shown[place])]], [column])) == 1 for column in totals):
-            gone.setdefault(int(shown[place]), "a total")
     for why in dict.fromkeys(gone.values()):
         rows = sorted(row for row in gone if gone[row] == why)
         numbers = listed([f"{row:,}" for row in rows], 3)
@@ -266,7 +246,7 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
     return raw
 
 
-def _read_text(data: bytes, name: str, reading: Reading) -> _Raw:
+def _read_text(data: bytes, reading: Reading) -> _Raw:
     data, encoding, notes = decode(data)
     if not data or data.isspace():
         raise DataError("The file is empty.")
@@ -278,8 +258,7 @@ def _read_text(data: bytes, name: str, reading: Reading) -> _Raw:
     else:
         said = re.match(rb'"?sep=([,;\t])"?\r?\n', data)
         data = data[said.end() :] if said else data
-        ending = {"csv": ",", "tsv": "\t"}.get(name.rsplit(".", 1)[-1].lower(), "")
-        delimiter = said[1].decode() if said else sniff_delimiter(data, ending)
+        delimiter = said[1].decode() if said else sniff_delimiter(data)
         if not delimiter:
             raise DataError(
                 "Only one column was found. A table needs at least two: one with labels and one to learn from. Cells "
@@ -442,11 +421,11 @@ def read_frame(frame: pd.DataFrame, name: str, reading: Reading) -> Table:
 
 def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
     """Return the table in the bytes of a file; the kind of file is determined from its content, not its name."""
-    data, kind, inner, notes = unwrap(data, MAX_UNPACKED_BYTES)
+    data, kind, notes = unwrap(data, MAX_UNPACKED_BYTES)
     if kind == "excel":
         raw = _read_workbook(data, reading)
     else:
-        raw = _read_parquet(data) if kind == "parquet" else _read_text(data, inner or name, reading)
+        raw = _read_parquet(data) if kind == "parquet" else _read_text(data, reading)
     del data
     raw.notes = [*notes, *raw.notes]
     if reading.sheet is not None and kind != "excel":

@@ -83,8 +83,7 @@ class Recipe:
         """Read the next file: features, labels (None if the column is not there), the task of each row, and notes.
 
         Features are as in the tasks the recipe was made from: NaN where a cell is missing (with `fill` the median of
-        the first task), for a new word the number after the last one ("other"). Labels and tasks are "" where a row has
-        none. A column that is not there is refused by name. `reading` are options of `open_table`, such as `sheet`.
+        the first task), for a new word the number after the last one. Labels and tasks are "" where a row has none.
         """
         table = source if isinstance(source, Table) else self.read(source, name=name, **reading)
         there, notes = set(table.names), list(table.notes)
@@ -180,13 +179,12 @@ def recipe_of(
     first: Floats,
 ) -> Recipe:
     """Return the recipe of a cut; `source` is the label before a threshold was set, `first` the first task."""
-    classes: list[Any] = list(label.categories)
+    said: dict[str, Any] = {"kind": label.kind, "classes": list(label.categories)}
     if label.kind != "category":
         present = np.unique(label.values[label.present])
         whole = label.kind == "number" and (present == np.round(present)).all()
-        classes = [int(value) if whole else plain_number(value) for value in present]
-    said: dict[str, Any] = {"kind": label.kind, "classes": classes}
-    if label.kind == "category" and source.kind == "number" and label.categories[0].startswith("above "):
+        said["classes"] = [int(value) if whole else plain_number(value) for value in present]
+    elif source.kind == "number" and label.categories[0].startswith("above "):
         said |= {"kind": "number", "threshold": float(label.categories[0].removeprefix("above "))}
     features = []
     for column, cells in zip(columns, first.T, strict=True):
@@ -195,10 +193,8 @@ def recipe_of(
         features.append(_told(column) | more)
     reading = {name: values[0] for name, values in table.choices.items() if name in ("dayfirst", "decimal")}
     reading["header"] = table.choices.get("header", (True,))[0]
-    return Recipe(
-        {**_told(source), **said}, None if task is None else {**_told(task), "period": period}, features, reading
-    )
+    return Recipe(_told(source) | said, None if task is None else _told(task) | {"period": period}, features, reading)
 
 
 def _told(column: Column) -> dict[str, Any]:
-    return {"name": column.name, "kind": column.kind, "decimal": column.decimal, "dayfirst": column.dayfirst}
+    return {"name": column.name, **{part: getattr(column, part) for part in _READ}}

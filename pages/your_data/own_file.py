@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -187,11 +186,9 @@ def cut(table: Table, options: dict[str, Any]) -> Cut | None:
     return _shown(visit.own_cut[1])
 
 
-def use(table: Table, cut: Cut, options: dict[str, Any], n: int) -> None:
+def use(cut: Cut, options: dict[str, Any], n: int) -> None:
     """Make the tasks the dataset of all pages, with what was decided about their file, as a report shows it."""
-    said = {"report": (*table.notes, *cut.in_words()), "warnings": (*table.notes, *cut.warnings(), *cut.notes)}
-    sequence = replace(cut.sequence, info={**cut.sequence.info, **said})
-    state.use_own(sequence, state.visit().own_file, options, n)
+    state.use_own(cut.sequence, state.visit().own_file, options, n)
 
 
 def _label(table: Table, suggested: str | None) -> dict[str, Any]:

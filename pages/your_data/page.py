@@ -46,7 +46,7 @@ for name, value, note in (
     cards.metric(name, f"{value:,}", border=True, help=note)
 st.markdown("\n".join(f"* {plain(sentence)}" for sentence in cut.in_words()))
 n = own_file.first_look(cut, limit)
-taken = table, cut, {**reading, **options}, n
+taken = cut, {**reading, **options}, n
 told = "Uses these tasks as the dataset on all pages, only for you, and shows the result."
 st.button(
     "Use this", type="primary", icon=":material/check:", on_click=own_file.use, args=taken, key="own_use", help=told

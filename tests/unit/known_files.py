@@ -65,7 +65,7 @@ def judged(known: Known, read: Callable[[bytes, str], Table]) -> tuple[str, str]
                 wrong.append(f"classes {sequence.class_names[:5]}")
             if known.size not in (None, found := (len(sequence), sequence.n_features, sequence.n_classes)):
                 wrong.append(f"{found} tasks, features, classes")
-            left_out = sum(count for _, count in (*cut.dropped, *cut.small_tasks))
+            left_out = sum(count for _, count in cut.dropped)
             mapped = make("identity", sequence)
             assert sequence.sizes.sum() + left_out == cut.rows_read, known.name
             assert all(np.isfinite(mapped.transform(task.X)).all() for task in sequence), known.name
@@ -413,6 +413,9 @@ def structure() -> Iterator[Known]:
                 changed.insert(place + 1, line)
             content = ("\n".join(changed) + "\n").encode()
             says = "" if name in ("empty lines", "empty rows", "a blank at the end") else "left out (row"
+            if "total" in name:  # a row like others, but for the cell that is no date
+                yield Known(f"{name}, {separator!r}", content, {"value": [*VALUES, 123456]}, says="not dates ('")
+                continue
             if name == "empty rows":
                 cut = {"label": "y", "block": 12}
                 yield Known(f"{name}, {separator!r}", content, cut=cut, tasks=["1", "2", "3"], classes={"a", "b"})
@@ -456,7 +459,7 @@ def encodings() -> Iterator[Known]:
             yield Known(f"{encoding} {end!r}, zip", zipped({"a.csv": content}), expected, "made.zip")
     bad = text.encode().replace("größe".encode(), b"gr\xf6\xdfe", 1)
     line = bad[: bad.index(b"\xf6")].count(b"\n") + 1
-    yield Known("one word that is no UTF-8", bad, {"naïve": VALUES}, says=f"the first in line {line} of it")
+    yield Known("one word that is no UTF-8", bad, {"naÃ¯ve": VALUES}, says=f"see line {line} of it")
     arff = "@relation r\n@attribute naïve numeric\n@attribute y {süß,größe,façon}\n@data\n"
     for encoding in ("utf-8", "cp1252"):
         body = "\n".join(text.splitlines()[1:])
@@ -555,7 +558,7 @@ def workbooks() -> Iterator[Known]:
     bare = [row[1:] for row in rows[1:]]
     content = plain(bare)
     yield Known("no header", content, {"column 1": VALUES}, "made.xlsx")
-    for extra in ((rows[0],), (("Total", 5, ""),), (("Source: us", None, None),)):
+    for extra in ((rows[0],), (("Source: us", None, None),)):
         content = plain([*rows, *extra])
         yield Known(f"{extra[0][0]} at the end", content, {"v": VALUES}, "made.xlsx")
     content = plain([("Pumps",), (), *rows])
@@ -625,12 +628,12 @@ def cells() -> Iterator[Known]:
         (
             ["2020-01-05T10:00+02:00", "2020-01-05T11:00+01:00"],
             ["2020-01-05T08:00", "2020-01-05T10:00"],
-            "zones (+01:00, +02:00)",
+            "zones (+01:00 and +02:00)",
         ),
         (
             ["2020-01-05T10:00Z", "2020-01-05T11:00"],
             ["2020-01-05T10:00", "2020-01-05T11:00"],
-            "several zones (none, Z)",
+            "several zones (none and Z)",
         ),
         ([*days, "later"], [*days, None], "'later' in row 20"),
     ):
@@ -777,7 +780,7 @@ CASES = [
     case("both task and block", text(table()), {"label": "y", "task": "x", "block": 4}, says=("not both",)),
     case("one task", text("t,x,y\n" + "7,1,a\n7,2,b\n" * 6), {"label": "y", "task": "t"}, says=("'t'", "only one task")),
     case("label as task", text(table()), {"label": "y", "task": "y"}, says=("both the label and the task",)),
-    case("every row a task", text("t,x,y\n" + "".join(f"{i},{i % 3},{'ab'[i % 2]}\n" for i in range(40))), {"label": "y", "task": "t"}, says=("fewer than two of 40 tasks", "'0' (1)")),
+    case("every row a task", text("t,x,y\n" + "".join(f"{i},{i % 3},{'ab'[i % 2]}\n" for i in range(40))), {"label": "y", "task": "t"}, says=("fewer than two of 40 tasks", "'0' (1 row)")),
     case("one task too small", text("t,x,y\n" + "".join(f"{min(i // 8, 2)},{i % 3},{'ab'[i % 2]}\n" for i in range(17))), {"label": "y", "task": "t"}, tasks=2, features=1, classes=2, told=("too small", "'2' (1 row)")),
     case("3,000 tasks", text("t,x,y\n" + "".join(f"n{i // 4},{i % 3},{'ab'[i % 2]}\n" for i in range(12_000))), {"label": "y", "task": "t"}, says=("3,000 different values", "2,000 tasks")),
     case("block too long", text(table()), {"label": "y", "block": 100}, says=("longer than the 12 rows",)),
@@ -812,11 +815,11 @@ CASES = [
     case("6,000 columns", lambda: (",".join(f"c{j}" for j in range(6000)) + "\n").encode() * 3, says=("more than 5,000",)),
     case("a million rows", million_rows, {"label": "y", "block": 1000}, tasks=1000, features=2, classes=2),
     case("too many rows", lambda: b"x,y\n" + b"1,a\n2,b\n" * 1_050_000, says=("2,100,000 rows", "2,000,000 rows")),
-    case("file too large", lambda: b"x,y\n" + b"1,a\n" * (17 << 20), says=("68 MB", "64 MB")),
+    case("file too large", lambda: b"x,y\n" + b"1,a\n" * (17 << 20), says=("too large", "64 MB")),
     case("one cell of 20 MB", lambda: b"x,y\n" + b"z" * (20 << 20) + b",a\n2,b\n" + b"1,a\n3,b\n" * 5, {"label": "y", "block": 4}, tasks=3, features=1, classes=2, told=("'x'",)),
     # archives and other kinds of file
     case("zip", lambda: zipped({"folder/data.csv": table().encode()}), file="data.zip", **GOOD, told=("out of the zip file",)),
-    case("zip with two tables", lambda: zipped({"a.csv": b"1", "b.csv": b"2"}), says=("one table", "a.csv, b.csv")),
+    case("zip with two tables", lambda: zipped({"a.csv": b"1", "b.csv": b"2"}), says=("one table", "a.csv and b.csv")),
     case("zip with paths upwards", lambda: zipped({"../../etc/passwd.csv": table().encode()}), **GOOD),
     case("pickle renamed to csv", lambda: pickle.dumps(Bomb(), protocol=0), says=()),
     case("other kinds of file", lambda: b"\x93NUMPY\x01\0" + bytes(60), file="data.npz", says=("not a kind of table", "as CSV")),
