@@ -18,8 +18,7 @@ from imrc.core.settings import SETTINGS
 from imrc.evaluation import SCENARIOS
 from imrc.solvers import cores
 from imrc.sweeps.execute import SchedulerError, SweepReport, run_sweep
-from imrc.sweeps.plan import SweepPlan, plan_sweep, summary_lines, summary_table
-from imrc.sweeps.spec import FACTORS, SweepSpec, read_toml
+from imrc.sweeps.plan import FACTORS, SweepPlan, SweepSpec, plan_sweep, read_toml, summary_lines, summary_table
 from imrc.sweeps.store import ResultStore, StoreError, check_export
 
 FAILED = 1

@@ -200,7 +200,6 @@ class ErrorMatrix:
 
     name: str  # where it is from
     errors: LagTable  # from the step on at which a task was learnt
-    before: Floats | None  # (repetitions, tasks), one step before; NaN for the first
 
     def table(self) -> pd.DataFrame:
         """Return task, step, lag, label, value, stderr, one row per task and step, for `imrc.plots.error_heatmaps`."""
@@ -229,16 +228,13 @@ class ErrorMatrix:
 
         found = measures_of_errors(self.errors)
         rows = [_row(MEASURES[name], Headline.of(one)) for name, one in found.items() if name != "forward_transfer"]
-        if self.before is not None:
-            ahead = Headline.of(1.0 - self.before[:, 1:].mean(axis=1))
-            rows.append(_row(Measure("Accuracy on the next task", "mean over j > 1 of R[j - 1, j]", ""), ahead))
         return pd.DataFrame(rows)
 
 
 def error_matrix(accuracy: ArrayLike, *, name: str = "matrix") -> ErrorMatrix:
     """Check accuracies R[step, task] and return them as errors; DataError if they are none, or one is missing.
 
-    Shape (tasks, tasks) or (repetitions, tasks, tasks). What lies above the diagonal may be missing.
+    Shape (tasks, tasks) or (repetitions, tasks, tasks). What lies above the diagonal does not count.
 
     >>> found = error_matrix([[0.9, np.nan], [0.6, 0.8]])
     >>> found.measures()[["measure", "value"]].round(3).to_numpy().tolist()[:2]
@@ -265,11 +261,7 @@ def error_matrix(accuracy: ArrayLike, *, name: str = "matrix") -> ErrorMatrix:
     tasks = np.arange(R.shape[1])
     later = tasks + tasks[:, None]
     by_lag = 1.0 - R[:, np.minimum(later, tasks[-1]), tasks[:, None]]
-    ahead = 1.0 - R[:, tasks[:-1], tasks[1:]]
-    # Many programs fill what they have not measured with zeros.
-    filled = not np.isfinite(ahead).all() or (ahead == 1.0).all()
-    before = None if filled else np.concatenate([np.full((len(R), 1), np.nan), ahead], axis=1)
-    return ErrorMatrix(name, LagTable(np.where(later <= tasks[-1], by_lag, np.nan)), before)
+    return ErrorMatrix(name, LagTable(np.where(later <= tasks[-1], by_lag, np.nan)))
 
 
 @dataclass(frozen=True)

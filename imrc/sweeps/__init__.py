@@ -22,8 +22,7 @@ from __future__ import annotations
 
 from imrc._folders import default_store_path
 from imrc.sweeps.execute import SchedulerError, run_sweep
-from imrc.sweeps.plan import plan_sweep, summary_table
-from imrc.sweeps.spec import SweepSpec
+from imrc.sweeps.plan import SweepSpec, plan_sweep, summary_table
 from imrc.sweeps.store import COLUMNS, ResultStore, StoreError
 
 __all__ = ["ResultStore", "SweepSpec", "plan_sweep", "run_sweep", "summary_table"]

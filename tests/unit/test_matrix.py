@@ -26,16 +26,11 @@ def test_every_layout_gives_the_same_errors_and_measures(layout):
     assert measures["Average accuracy"] == pytest.approx(R[2].mean())
     assert measures["Backward transfer"] == pytest.approx(((R[2, 0] - 0.9) + (R[2, 1] - 0.8)) / 2)
     assert measures["Forgetting"] == pytest.approx((0.3 + 0.05) / 2)
-    assert measures["Accuracy on the next task"] == pytest.approx((0.5 + 0.6) / 2)
 
 
 def test_gaps_above_the_diagonal():
     found = error_matrix(LOWER)
     np.testing.assert_allclose(found.errors.dense()[0], 1.0 - LOWER)
-    assert found.before is None
-    assert "Accuracy on the next task" not in set(found.measures()["measure"])
-    # Zeros above the diagonal are what was not measured.
-    assert error_matrix(np.tril(R)).before is None
 
 
 def test_a_run_and_its_own_matrix_have_the_same_measures():
