@@ -5,6 +5,7 @@ A sequence that is made or built in is added in `entries`, a published one in th
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import inspect
@@ -16,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
 from imrc._checks import check_choice
 from imrc._folders import cache_folder, data_folder
@@ -139,17 +140,9 @@ class Entry:
 
 def _file(values: Mapping[str, Any]) -> RemoteFile:
     algorithm = next((name for name in _ALGORITHMS if name in values), None)
-    return RemoteFile(
-        path=values["path"],
-        size_bytes=values["bytes"],
-        algorithm=algorithm,
-        checksum=values[algorithm] if algorithm else "",
-        urls=tuple(values["urls"]),
-        member=values.get("member", ""),
-        set=values.get("set", 1),
-        role=values.get("role", "data"),
-        also=tuple(values.get("also", ())),
-    )
+    known = values["path"], values["bytes"], algorithm, values.get(algorithm or "", ""), tuple(values["urls"])
+    more = {name: values[name] for name in ("member", "set", "role") if name in values}
+    return RemoteFile(*known, also=tuple(values.get("also", ())), **more)
 
 
 def _facts(values: Mapping[str, Any]) -> CatalogueEntry:
@@ -213,34 +206,26 @@ def find(file: RemoteFile, folders: Folders | None = None) -> Path | None:
     return next((Path(place) for place in (*here, os.path.join(cache, file.path)) if os.path.isfile(place)), None)
 
 
-def _digest_stream(stream: BinaryIO, algorithm: str, size: int) -> str:
-    # These digests say whether a file is the published one; SHA-1 and MD5 are what some publishers give.
-    digest = hashlib.new({"git_blob": "sha1"}.get(algorithm, algorithm), usedforsecurity=False)
-    if algorithm == "git_blob":
-        digest.update(f"blob {size}\0".encode())
-    total = 0
-    while chunk := stream.read(_CHUNK):
-        total += len(chunk)
-        if total > max(size, _MAX_CONTENT):
-            raise OSError("unpacks to far more than the published file")
-        digest.update(chunk)
-    return digest.hexdigest()
-
-
-def digest(path: Path, algorithm: str, member: str = "") -> str:
+def digest(path: Path | str, algorithm: str, member: str = "") -> str:
     """Return a hexadecimal checksum.
 
     "git_blob" is git's SHA-1, "sha256_content" of what gzip, or a zip's `member`, holds.
     """
-    size = path.stat().st_size
-    if algorithm == "sha256_content" and member:
-        with zipfile.ZipFile(path) as archive, archive.open(member) as unpacked_member:
-            return _digest_stream(unpacked_member, "sha256", size)  # type: ignore[arg-type]  # a binary stream
-    if algorithm == "sha256_content":
-        with gzip.open(path, "rb") as unpacked:
-            return _digest_stream(unpacked, "sha256", size)  # type: ignore[arg-type]  # a binary stream
-    with path.open("rb") as stream:
-        return _digest_stream(stream, algorithm, size)
+    size, is_packed, total = Path(path).stat().st_size, algorithm == "sha256_content", 0
+    # These digests say whether a file is the published one; SHA-1 and MD5 are what some publishers give.
+    kind = {"git_blob": "sha1", "sha256_content": "sha256"}.get(algorithm, algorithm)
+    digest = hashlib.new(kind, f"blob {size}\0".encode() if algorithm == "git_blob" else b"", usedforsecurity=False)
+    opened: Any = gzip.open if is_packed else open
+    with contextlib.ExitStack() as stack:
+        if is_packed and member:
+            opened, path = stack.enter_context(zipfile.ZipFile(path)).open, member
+        stream = stack.enter_context(opened(path, "r" if is_packed else "rb"))
+        while chunk := stream.read(_CHUNK):
+            total += len(chunk)
+            if total > max(size, _MAX_CONTENT):
+                raise OSError("unpacks to far more than the published file")
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def verify(file: RemoteFile, path: Path) -> None:
@@ -257,12 +242,10 @@ def verify(file: RemoteFile, path: Path) -> None:
             problem = f"it cannot be unpacked ({error})"
         _checked[key] = problem
     if _checked[key]:
-        size = f" It has {state.st_size:,} bytes" + (
-            f", the published file {file.size_bytes:,}." if file.size_bytes else "."
-        )
+        published = f", the published file {file.size_bytes:,}" if file.size_bytes else ""
         raise ChecksumError(
-            f"{path} is not the published file: {_checked[key]}.{size} It is damaged, cut short or another file. "
-            "Delete it and download it again."
+            f"{path} is not the published file: {_checked[key]}. It has {state.st_size:,} bytes{published}. It is "
+            "damaged, cut short or another file. Delete it and download it again."
         )
 
 

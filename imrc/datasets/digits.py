@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imrc._checks import check_int, check_real
 from imrc._types import Floats, Ints
@@ -53,18 +54,10 @@ def rotated_digits(*, tasks: int = 20, seed: int = 0) -> TaskSequence:
     >>> rotated_digits(tasks=20)
     TaskSequence('rotated_digits', 20 tasks, 1780 samples, 64 features, 2 classes)
     """
-    tasks = check_int("tasks", tasks, 2, MAX_TASKS)
     images, digits = _digits()
-    return turning(
-        (digits >= 5).astype(np.int64),
-        np.random.default_rng([check_int("seed", seed, 0), 8]),
-        tasks,
-        180.0,
-        partial(_turned, images),
-        name="rotated_digits",
-        description="Real handwritten digits that turn from 0 to 180 degrees; is the digit 5 or more?",
-        info={"class_names": ("0-4", "5-9"), **_SOURCE},
-    )
+    words = "Real handwritten digits that turn from 0 to 180 degrees; is the digit 5 or more?"
+    about = {"name": "rotated_digits", "description": words, "info": {"class_names": ("0-4", "5-9"), **_SOURCE}}
+    return _turning(images, digits >= 5, 8, tasks, 180.0, seed, about)
 
 
 def six_or_nine(*, tasks: int = 20, turn: float = 360.0, seed: int = 0) -> TaskSequence:
@@ -75,26 +68,28 @@ def six_or_nine(*, tasks: int = 20, turn: float = 360.0, seed: int = 0) -> TaskS
     >>> six_or_nine()
     TaskSequence('six_or_nine', 20 tasks, 360 samples, 64 features, 2 classes)
     """
-    tasks = check_int("tasks", tasks, 2, MAX_TASKS)
-    turn = check_real("turn", turn, 0.0, 3600.0)
+    tasks, turn = check_int("tasks", tasks, 2, MAX_TASKS), check_real("turn", turn, 0.0, 3600.0)
     images, digits = _digits()
     kept = np.isin(digits, (6, 9))
     turns = "upside down, after half of it, a digit covers nearly the same pixels again."
     turns = f"{360 * tasks / turn:g} tasks are one full turn: {turns}" if turn else ""
-    return turning(
-        (digits[kept] == 9).astype(np.int64),
-        np.random.default_rng([check_int("seed", seed, 0), 69]),
-        tasks,
-        turn,
-        partial(_turned, images[kept]),
-        name="six_or_nine",
-        description=f"Real handwritten sixes and nines that turn from 0 to {turn:g} degrees; is it a 6 or a 9?",
-        info={"class_names": ("6", "9"), **_SOURCE, "if periodic": turns},
-    )
+    words = f"Real handwritten sixes and nines that turn from 0 to {turn:g} degrees; is it a 6 or a 9?"
+    info = {"class_names": ("6", "9"), **_SOURCE, "if periodic": turns}
+    about = {"name": "six_or_nine", "description": words, "info": info}
+    return _turning(images[kept], digits[kept] == 9, 69, tasks, turn, seed, about)
 
 
-def _turned(images: Floats, order: Ints, degrees: Floats) -> Floats:
-    return np.clip(rotate_images(images[order], degrees), 0.0, 1.0).reshape(len(order), -1)
+def _turning(
+    images: Floats, labels: NDArray[np.bool_], stream: int, tasks: int, turn: float, seed: int, about: dict[str, Any]
+) -> TaskSequence:
+    """Return `turning` of these images; `stream` keeps the draws of one sequence apart from those of another."""
+
+    def turned(order: Ints, degrees: Floats) -> Floats:
+        return np.clip(rotate_images(images[order], degrees), 0.0, 1.0).reshape(len(order), -1)
+
+    generator = np.random.default_rng([check_int("seed", seed, 0), stream])
+    tasks = check_int("tasks", tasks, 2, MAX_TASKS)
+    return turning(labels.astype(np.int64), generator, tasks, turn, turned, **about)
 
 
 def turning(

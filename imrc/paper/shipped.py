@@ -82,15 +82,13 @@ def measured_when(name: str) -> str:
     'Measured on 2026-11-22.'
     """
     about = index()[name]
-    days, with_ = [about["date"]] if "date" in about else [], ""
-    if about["file"].endswith(".csv"):
-        rows = _table(name)
-        days += sorted(set(rows["date"])) if "date" in rows else []
-        if "versions" in rows:
-            named = sorted(set(rows["versions"]), key=lambda text: (text.split(",")[0], len(text)))
-            with_ = f"{', the newest' * (len(named) > 1)} with {named[-1]}"
-    when = days[0] if len(set(days)) == 1 else f"{days[0]} to {days[-1]}"
-    return f"Measured on {when}{with_}."
+    rows = _table(name) if about["file"].endswith(".csv") else {}
+    days = sorted({about["date"]} if "date" in about else set(rows["date"]))
+    named = (
+        sorted(set(rows["versions"]), key=lambda text: (text.split(",")[0], len(text))) if "versions" in rows else []
+    )
+    with_ = f"{', the newest' * (len(named) > 1)} with {named[-1]}" if named else ""
+    return f"Measured on {' to '.join(dict.fromkeys((days[0], days[-1])))}{with_}."
 
 
 @lru_cache(maxsize=1)
