@@ -23,9 +23,8 @@ from imrc.paper.printed import (
     printed_characteristics,
     printed_datasets,
     printed_error,
-    printed_error_of,
     printed_errors,
-    printed_seconds,
+    printed_of,
 )
 from imrc.wording import decimal, listed, with_spread
 
@@ -88,7 +87,7 @@ def setting_cells(n: int) -> pd.DataFrame:
     settings = (*(f"W{W}" for W in WINDOWS), *(f"b{b}" for b in BACKWARD_STEPS))
     return _frame(
         [
-            (name, f"{key[0]} = {key[1:]}", *_ours(found, name, key), printed_error_of(name, n, key), math.nan)
+            (name, f"{key[0]} = {key[1:]}", *_ours(found, name, key), printed_of("error", name, n, key), math.nan)
             for name in datasets_with_settings()
             for key in settings
         ]
@@ -102,7 +101,7 @@ def time_cells(n: int) -> pd.DataFrame:
     found = _by(timed[0], "setting") | _by(timed[1].query("error_kind == 'average'"), "method")
     titles = {f"b{b}": f"IMRC, b = {b}" for b in BACKWARD_STEPS} | {key: title_of_method(key) for key in PUBLISHED}
     rows: list[tuple[object, ...]] = [
-        (name, title, *_ours(found, name, key), printed_seconds(name, n, key), math.nan)
+        (name, title, *_ours(found, name, key), printed_of("seconds", name, n, key), math.nan)
         for name in printed_datasets()
         for key, title in titles.items()
     ]
@@ -260,7 +259,7 @@ def weather_sentence() -> str:
             parts.append(f"{ours} at n = {n}, which {'agrees' if agrees[-1] else 'does not'}")
     if not parts:
         return ""
-    printed = decimal(printed_error_of("weather", 10, "W2"), 2)
+    printed = decimal(printed_of("error", "weather", 10, "W2"), 2)
     return (
         f"**Weather {'agrees' if all(agrees) else 'disagrees'}**: {printed} is printed for every W, b and n, and we "
         f"measure {'; '.join(parts)}. Weather is in no other table of the paper. Its tasks here are blocks of 300 days."
@@ -288,7 +287,7 @@ def characteristics(measured: pd.DataFrame | None = None) -> pd.DataFrame:
     rows = []
     for name in printed_datasets() if measured is None else found.index:
         ours = found.loc[name] if name in found.index else None
-        printed = printed_characteristics(name) if name in printed_datasets() else {}
+        printed = printed_characteristics(name)
         texts = [
             f"{'–' if ours is None else f'{ours[fact]:,}'} | {f'{printed[fact]:,}' if printed else '–'}"
             for fact in ("classes", "samples", "tasks")

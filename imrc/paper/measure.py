@@ -35,8 +35,7 @@ from imrc.paper.printed import (
     printed_characteristics,
     printed_datasets,
     printed_error,
-    printed_error_of,
-    printed_seconds,
+    printed_of,
 )
 from imrc.tasks import TaskSequence
 
@@ -206,7 +205,7 @@ def _characteristics(name: str, sequence: TaskSequence) -> dict[str, Any]:
     """Return what a dataset holds as it is read here, printed values beside it."""
     # The share of the rarest class within a task: the error of the best constant answer, for two classes.
     shares = sequence.class_counts() / sequence.sizes[:, None]
-    said = printed_characteristics(name) if name in printed_datasets() else {}
+    said = printed_characteristics(name)
     return {
         "dataset": name,
         "classes": sequence.n_classes,
@@ -223,10 +222,10 @@ def _with_print(table: pd.DataFrame) -> pd.DataFrame:
     """Put the printed values beside ours."""
     printed, seconds = [], []
     for row in table.itertuples():
-        of_setting = printed_error_of(row.dataset, row.n, row.setting), math.nan
+        of_setting = printed_of("error", row.dataset, row.n, row.setting), math.nan
         printed.append(of_setting if row.setting else printed_error(row.dataset, row.n, row.method))
         own = method_in_print(row.method) == "imrc"
-        seconds.append(printed_seconds(row.dataset, row.n, row.setting or (f"b{row.b}" if own else row.method)))
+        seconds.append(printed_of("seconds", row.dataset, row.n, row.setting or (f"b{row.b}" if own else row.method)))
     mean, spread = np.array(printed).T
     gap, two, reproduced = beside_print(table["error"], table["stderr"], mean, spread)
     table = table.assign(printed=mean, printed_std=spread, printed_seconds=seconds)

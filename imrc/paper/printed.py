@@ -1,4 +1,4 @@
-"""Errors printed in the paper, to compare with ours."""
+"""Errors printed in the paper, to compare with ours; NaN, or nothing, where the paper prints none."""
 
 from __future__ import annotations
 
@@ -11,29 +11,43 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+STAND_INS = {
+    "utkfaces_grey": "UTKFaces (ours: 32 × 32 pixels)",
+    "covertype_60": "Covertype (first 60 tasks)",
+}
+"""What replaces one of the paper's datasets if its features are not available, or where not every method was run
+on all of it: a row of its own, without print."""
+PRINTED_AVERAGE_N = 10
+"""Samples per task of the table with average running times."""
+
 
 @cache
 def _tables(name: str) -> dict[str, Any]:
     return tomllib.loads(files("imrc.paper").joinpath(f"printed_{name}.toml").read_text(encoding="utf-8"))
 
 
-def printed_errors(dataset: str, n: int) -> dict[str, tuple[float, float]]:
-    """Return mean and standard deviation per method of the registry, and "imrc"; empty where the paper prints nothing.
+def printed_datasets() -> tuple[str, ...]:
+    """Return the names of the paper's datasets, in the order of its tables."""
+    return tuple(_tables("errors")["n10"])
 
-    >>> printed_errors("usenet1", 10)["imrc"]
-    (0.32, 0.03)
-    >>> printed_errors("rotated_digits", 10)
-    {}
+
+def datasets_with_settings() -> tuple[str, ...]:
+    """Return the datasets in the table over W and b: Weather is in it, and in no other table of the paper."""
+    return tuple(_tables("settings")["error"])
+
+
+def printed_errors(dataset: str, n: int) -> dict[str, tuple[float, float]]:
+    """Return mean and standard deviation per method of the registry, and "imrc".
+
+    >>> printed_errors("usenet1", 10)["imrc"], printed_errors("rotated_digits", 10)
+    ((0.32, 0.03), {})
     """
     cell = _tables("errors").get(f"n{n}", {}).get(dataset, {})
     return {method: (float(mean), float(std)) for method, (mean, std) in cell.items()}
 
 
 def printed_error(dataset: str, n: int, method: str) -> tuple[float, float]:
-    """Return mean and standard deviation printed for a method, NaN where there is none.
-
-    IMRC's are compared with its forward-and-backward rule, whatever the preset.
-    """
+    """Return mean and standard deviation printed for a method; for IMRC's revised rule whatever the preset."""
     return printed_errors(dataset, n).get(method_in_print(method), (math.nan, math.nan))
 
 
@@ -43,7 +57,7 @@ def method_in_print(method: str) -> str:
 
 
 def with_printed(table: pd.DataFrame) -> pd.DataFrame:
-    """Return comparisons of methods with columns printed and printed_std, NaN where the paper prints nothing.
+    """Return comparisons of methods with columns printed and printed_std.
 
     Only methods with their default profile, and IMRC's forward-and-backward rule with preset ``paper``, are the
     paper's, and its errors are error rates: beside balanced errors there is nothing.
@@ -58,64 +72,24 @@ def with_printed(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(printed=[mean for mean, _ in shown], printed_std=[std for _, std in shown])
 
 
-def printed_error_of(dataset: str, n: int, setting: str) -> float:
-    """Return the error printed for "W2", "W4", "W6" (b = 3) or "b1" to "b5" (W = 2), n 10 or 100, else NaN.
+def printed_of(what: str, dataset: str, n: int, key: str) -> float:
+    """Return the "error" or "seconds" per task printed for n 10 or 100.
 
-    >>> printed_error_of("spam", 10, "b5"), printed_error_of("spam", 50, "b5")
+    Of "W2", "W4", "W6" (b = 3) or "b1" to "b5" (W = 2); seconds also of a method.
+
+    >>> printed_of("error", "spam", 10, "b5"), printed_of("error", "spam", 50, "b5")
     (0.12, nan)
     """
-    return _of_two_sizes("error", dataset, n, setting)
-
-
-def printed_seconds(dataset: str, n: int, what: str) -> float:
-    """Return the seconds per task printed for "b1" to "b5", or a method, n 10 or 100; NaN where there is none.
-
-    >>> printed_seconds("german", 100, "b3"), printed_seconds("german", 100, "gem")
-    (0.773, 0.009)
-    """
-    return _of_two_sizes("seconds", dataset, n, what)
-
-
-def _of_two_sizes(table: str, dataset: str, n: int, key: str) -> float:
-    values = _tables("settings")[table].get(dataset, {}).get(key, ())
+    values = _tables("settings")[what].get(dataset, {}).get(key, ())
     return float(dict(zip((10, 100), values, strict=False)).get(n, math.nan))
 
 
-def printed_datasets() -> tuple[str, ...]:
-    """Return the names of the paper's datasets, in the order of its tables."""
-    return tuple(_tables("errors")["n10"])
-
-
-STAND_INS = {
-    "utkfaces_grey": "UTKFaces (ours: 32 × 32 pixels)",
-    "covertype_60": "Covertype (first 60 tasks)",
-}
-"""What replaces one of the paper's datasets if its features are not available, or where not every method was run
-on all of it: a row of its own, without print."""
-
-
-def datasets_with_settings() -> tuple[str, ...]:
-    """Return the datasets in the table over W and b: Weather is in it, and in no other table of the paper."""
-    return tuple(_tables("settings")["error"])
-
-
-PRINTED_AVERAGE_N = 10
-"""Samples per task of the table with average running times."""
-
-
 def printed_average_seconds() -> dict[str, float]:
-    """Return the row "Ave. running time" of the table for n = 10: seconds per task, by method.
-
-    >>> printed_average_seconds()["condor"]
-    0.184
-    """
+    """Return the row "Ave. running time" of the table for n = 10: seconds per task, by method."""
     return {method: float(value) for method, value in _tables("settings")["average_seconds"].items()}
 
 
 def printed_characteristics(dataset: str) -> dict[str, int]:
-    """Return what the paper's table says of a dataset: classes, samples and tasks.
-
-    >>> printed_characteristics("german")
-    {'classes': 2, 'samples': 1000, 'tasks': 3}
-    """
-    return dict(zip(("classes", "samples", "tasks"), _tables("settings")["characteristics"][dataset], strict=True))
+    """Return what the paper's table says of a dataset: classes, samples and tasks."""
+    said = _tables("settings")["characteristics"].get(dataset, ())
+    return dict(zip(("classes", "samples", "tasks"), said, strict=False))

@@ -50,11 +50,7 @@ def _table(name: str) -> pd.DataFrame:
 
 
 def table(name: Name) -> pd.DataFrame:
-    """Return a copy of one table, as its name says; "settings": other W and b, "growth": running time against n, k, b.
-
-    >>> sorted(table("growth")["varied"].unique())
-    ['b', 'k', 'n']
-    """
+    """Return a copy of a table, as its name says; "settings": other W and b, "growth": running times against n, k, b."""
     return _table(check_choice("name", name, get_args(Name))).copy()
 
 
@@ -93,11 +89,7 @@ def measured_when(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def turning_digits() -> dict[str, Any]:
-    """Return pictures of sixes and nines, and errors where they turn, by degrees and labels per task ("360,4").
-
-    >>> turning_digits()["cells"]["360,4"]["best"]
-    'forward_backward'
-    """
+    """Return pictures of sixes and nines, and errors where they turn, by degrees and labels per task ("360,4")."""
     found: dict[str, Any] = json.loads((results_folder() / index()["six_or_nine"]["file"]).read_text(encoding="utf-8"))
     return found
 
@@ -109,9 +101,5 @@ def run_names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def run(name: str) -> RunResult:
-    """Return a run kept whole; ValueError for an unknown name.
-
-    >>> run("spam_n10").n_tasks
-    20
-    """
+    """Return a run kept whole; ValueError for an unknown name."""
     return RunResult.load(results_folder() / index()[check_choice("name", name, run_names())]["file"])

@@ -68,8 +68,8 @@ def test_errors_and_their_spread(source, n):
 @pytest.mark.parametrize(
     ("label", "columns", "carried", "names"),
     [
-        ("tab:comp", SETTINGS, printed.printed_error_of, printed.datasets_with_settings()),
-        ("tab:time", TIMED, printed.printed_seconds, printed.printed_datasets()),
+        ("tab:comp", SETTINGS, "error", printed.datasets_with_settings()),
+        ("tab:time", TIMED, "seconds", printed.printed_datasets()),
     ],
 )
 def test_errors_for_other_windows_and_backward_steps_and_running_times(source, label, columns, carried, names):
@@ -79,7 +79,7 @@ def test_errors_for_other_windows_and_backward_steps_and_running_times(source, l
         values = [value for (value,) in pairs(cells)]
         expected = {(what, n): values[2 * j + i] for j, what in enumerate(columns) for i, n in enumerate((10, 100))}
         assert len(values) == len(expected)
-        assert {key: carried(name, key[1], key[0]) for key in expected} == expected, name
+        assert {key: printed.printed_of(carried, name, key[1], key[0]) for key in expected} == expected, name
 
 
 def test_average_running_times(source):
@@ -97,6 +97,6 @@ def test_characteristics_of_the_datasets(source):
 
 def test_nothing_is_carried_that_is_not_printed():
     assert printed.printed_errors("weather", 10) == {}
-    assert math.isnan(printed.printed_error_of("spam", 50, "b3"))
-    assert math.isnan(printed.printed_seconds("weather", 10, "b3"))
-    assert math.isnan(printed.printed_seconds("spam", 10, "condor"))
+    assert math.isnan(printed.printed_of("error", "spam", 50, "b3"))
+    assert math.isnan(printed.printed_of("seconds", "weather", 10, "b3"))
+    assert math.isnan(printed.printed_of("seconds", "spam", 10, "condor"))
