@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from imrc import datasets
-from imrc._checks import InputError
+from imrc._checks import InputError, check_int
 from imrc._folders import default_store_path
 from imrc._progress import ProgressLine, say
 from imrc.baselines import registry
@@ -74,12 +74,10 @@ def _spec(options: argparse.Namespace) -> SweepSpec:
     spec = SweepSpec.from_values({**values, **given}, where)
     for name in set(spec.datasets) - set(datasets.names()):
         check_reading(name, spec.reading)
-    if options.jobs is not None and not 1 <= options.jobs <= 1024:
-        raise InputError(f"--jobs must be between 1 and 1024; got {options.jobs}.")
-    if options.jobs is not None and options.scheduler is not None:
-        raise InputError(
-            "--jobs applies to this machine only. With --scheduler, the cluster decides how many run at a time."
-        )
+    if options.jobs is not None:
+        check_int("--jobs", options.jobs, 1, 1024)
+        if options.scheduler is not None:
+            raise InputError("--jobs applies to this machine only. With --scheduler, the cluster decides.")
     if options.export is not None:
         check_export(options.export)
     return spec
@@ -114,10 +112,8 @@ def _sweep(spec: SweepSpec, store: ResultStore, options: argparse.Namespace) -> 
 
             def show(report: SweepReport) -> None:
                 failed, title = len(report.failed), "" if report.cell is None else report.cell.title
-                said = f"{failed} failed, {title}" if failed else title
-                line.show(
-                    said, report.done - report.stored_before + failed, report.total - report.stored_before, "cell"
-                )
+                done, total = (count - report.stored_before for count in (report.done + failed, report.total))
+                line.show(f"{failed} failed, {title}" if failed else title, done, total, "cell")
 
             report = run_sweep(plan, store, jobs=options.jobs or cores(), scheduler=options.scheduler, progress=show)
     except KeyboardInterrupt:

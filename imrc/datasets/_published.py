@@ -7,10 +7,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from imrc._checks import check_choice, check_int
@@ -23,6 +22,9 @@ from imrc.datasets.digits import turning
 from imrc.datasets.errors import DataError
 from imrc.tables import packed
 from imrc.tasks import TaskSequence, sequence_from_blocks
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _LIMIT = 512 << 20
 _MNIST_BYTES = 64 << 20
@@ -82,6 +84,8 @@ def _blocks(
 
 def _table(entry: CatalogueEntry, names: Sequence[str] = ()) -> pd.DataFrame:
     """Return what ARFF, CSV with or without a header, or numbers between blanks hold; `names` replace the file's."""
+    import pandas as pd
+
     data = _only(entry)
     first, start = data.partition(b"\n")[0], re.search(rb"(?im)^@data\s*$", data)
     is_header = not start and not re.fullmatch(rb"[-+.,eE\d\s]+", first)
@@ -155,7 +159,9 @@ def covertype(entry: CatalogueEntry, *, tasks: int | None = None, labels: Labels
     check_choice("labels", labels, get_args(Labels))
     rows = entry.samples if tasks is None else check_int("tasks", tasks, 1, entry.tasks) * entry.task_rows
     ((_, path),) = _catalogue.require(entry)
-    values = pd.read_csv(path, header=None, nrows=rows, dtype=np.int16).to_numpy()
+    from pandas import read_csv
+
+    values = read_csv(path, header=None, nrows=rows, dtype=np.int16).to_numpy()
     types = values[:, -1].astype(np.int64)
     names: tuple[str, ...]
     if labels == "types":

@@ -50,7 +50,7 @@ def _table(name: str) -> pd.DataFrame:
 
 
 def table(name: Name) -> pd.DataFrame:
-    """Return a copy of a table, as its name says; "settings": other W and b, "growth": running times against n, k, b."""
+    """Return a copy of a table, as its name says; "settings": other W and b, "growth": times against n, k, b."""
     return _table(check_choice("name", name, get_args(Name))).copy()
 
 

@@ -7,6 +7,8 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import plotly.graph_objects as go
@@ -69,10 +71,8 @@ def _data(result: RunResult, sequence: TaskSequence | None) -> dict[str, object]
 
 def _strategies(decision: Decision) -> str:
     """Return what a practitioner could do, as a table."""
-    rows = []
-    for one in decision.strategies:
-        interval = f"{decimal(one.low)} to {decimal(one.high)}" if math.isfinite(one.low) else ""
-        rows.append([one.title, with_error(one.error), interval])
+    ends = [f"{decimal(one.low)} to {decimal(one.high)}" * math.isfinite(one.low) for one in decision.strategies]
+    rows = [(one.title, with_error(one.error), end) for one, end in zip(decision.strategies, ends, strict=True)]
     return _page.grid(rows, ["What to do", capital(decision.measure), "95 % interval"])
 
 
@@ -83,18 +83,16 @@ def _headline(report: Report) -> str:
     kinds = {kind: capital(name) for kind, name in result.scenario.kinds.items()}
     measure = capital(result.measure())
     columns = ["Rule", *(kinds.values()), "Difference to alone", *promised, "ESS"]
-    rows = []
-    for rule in result.rules:
-        difference = result.difference(rule)
-        rows.append(
-            [
-                RULES[rule],
-                *(with_error(result.headline(kind)[rule]) for kind in kinds),
-                "reference" if rule == "single" else interval_words(difference),
-                *(decimal(result.promised(rule)) for _ in promised),
-                samples_text(effective_samples(result, rule)),
-            ]
-        )
+    rows = [
+        [
+            RULES[rule],
+            *(with_error(result.headline(kind)[rule]) for kind in kinds),
+            "reference" if rule == "single" else interval_words(result.difference(rule)),
+            *(decimal(result.promised(rule)) for _ in promised),
+            samples_text(effective_samples(result, rule)),
+        ]
+        for rule in result.rules
+    ]
     worth = "".join(map(_page.paragraph, report.worth))
     repetitions = result.settings.repetitions
     spread = f"{measure} ± one standard error over {repetitions} repetitions" if repetitions > 1 else "One repetition"
@@ -210,24 +208,14 @@ def _compared(compared: Sequence[RunResult]) -> Iterator[tuple[str, go.Figure]]:
 
 def charts(report: Report, compared: Sequence[RunResult] = ()) -> Iterator[tuple[str, str, go.Figure]]:
     """Yield topic, stem of a file, and figure of each chart of a report."""
-    diagnosis = report.diagnosis
-    found: dict[str, Iterator[tuple[str, go.Figure]]] = {
+    found = {
         "Errors": _errors(report.run, report.decision, report.references),
         "Effective sample size": _effective(report),
-        "Do the tasks evolve?": iter(()) if diagnosis is None else _evidence(diagnosis),
+        "Do the tasks evolve?": iter(()) if report.diagnosis is None else _evidence(report.diagnosis),
         "Comparison": _compared(compared),
     }
     for topic, drawn in found.items():
-        for stem, figure in drawn:
-            yield topic, stem, figure
-
-
-def sections(report: Report, compared: Sequence[RunResult]) -> dict[str, list[tuple[str, go.Figure]]]:
-    """Return the charts of a report by topic."""
-    found: dict[str, list[tuple[str, go.Figure]]] = {}
-    for topic, stem, figure in charts(report, compared):
-        found.setdefault(topic, []).append((stem, figure))
-    return found
+        yield from ((topic, stem, figure) for stem, figure in drawn)
 
 
 def page_of(
@@ -261,9 +249,8 @@ def page_of(
         _measures(result),
         *labels,
     ]
-    for topic, drawn in sections(report, compared).items():
-        body.append(f"<h2>{_page.escape(topic)}</h2>")
-        body += [_page.chart(stem, figure) for stem, figure in drawn]
+    for topic, drawn in groupby(charts(report, compared), itemgetter(0)):
+        body += [f"<h2>{_page.escape(topic)}</h2>", *(_page.chart(stem, figure) for _, stem, figure in drawn)]
     body += [
         "<h2>Settings</h2>",
         _page.grid(_settings(result).items()),
