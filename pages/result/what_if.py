@@ -28,7 +28,7 @@ def _found(
     needs: tuple[imrc.TaskSequence, RunSettings] | None = None,
 ) -> Any:  # noqa: ANN401 - whatever is made
     """Return what is kept, or make it with progress and Stop; None: stopped, or its largest run `needs` too much."""
-    key = (*what, sequence.fingerprint, settings)
+    key, slot = (*what, sequence.fingerprint, settings), st.empty()
     kept = _kept.get(key)
     if kept is not None:
         return kept
@@ -37,9 +37,8 @@ def _found(
         return None
     if not running.may_run(*(needs or (sequence, settings))):
         return None
-    running.ensure_compiled()
-    slot = st.empty()
-    with keeping.turn() as pace, slot.container():
+    running.ensure_compiled(slot)
+    with keeping.turn(slot) as pace, slot.container():
         bar = running.stoppable("what_if", key, "Running …")
 
         def tick(share: float) -> None:

@@ -133,9 +133,8 @@ def _places() -> threading.Semaphore:
 
 
 @contextmanager
-def turn() -> Iterator[Callable[[float], None]]:
-    """Hold a place while something runs; gives what is told the share done, and ends a run that takes too long."""
-    slot = st.empty()
+def turn(slot: Any) -> Iterator[Callable[[float], None]]:  # noqa: ANN401 - Streamlit's own element
+    """Hold a place while something runs, waiting in a slot; gives what is told the share done, and ends a slow one."""
     while not _places().acquire(timeout=_LOOK_S):
         slot.info(
             "Other runs are using all cores. This one starts as soon as one is free.", icon=":material/hourglass_empty:"

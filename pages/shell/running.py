@@ -122,12 +122,12 @@ def solver() -> Solver:
     return Solver()
 
 
-def ensure_compiled() -> None:
-    """Compile the solver with progress; in later starts this loads it from the cache in a second."""
+def ensure_compiled(slot: Any) -> None:  # noqa: ANN401 - Streamlit's own element
+    """Compile the solver, with progress in a slot; in later starts this loads it from the cache in a second."""
     state = solver()
     if state.done:
         return
-    bar = st.progress(0.0, text="Preparing the solver. At the first start it is compiled, which takes some seconds.")
+    bar = slot.progress(0.0, text="Preparing the solver. At the first start it is compiled, which takes some seconds.")
     with state.lock:
         if not state.done:
             warm_up(lambda share, text: bar.progress(share, text=f"{text}. This happens only at the first start."))
@@ -222,6 +222,7 @@ def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN4
     visit = state.visit()
     sequence = visit.sequence_for(choice)
     key, result = state.key_of(sequence, choice.settings, **changes), _kept(choice, sequence, **changes)
+    slot = st.empty()  # also where nothing is to be computed: what follows keeps its place, and a click on it counts
     if result is None:
         settings = _changed(choice, changes)
         kept = _in_store(sequence, settings)  # what `imrc sweep` has kept is read, not computed
@@ -230,7 +231,7 @@ def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN4
         elif visit.stopped == key:
             result = _stopped_result(key, sequence, settings)
         elif may_run(sequence, settings):
-            result = _compute(key, sequence, settings, settings.repetitions, beside=not changes)
+            result = _compute(key, sequence, settings, settings.repetitions, slot, beside=not changes)
     if result is None:
         return None
     result = _judged(result, choice, sequence, changes)
@@ -251,7 +252,8 @@ def current_report(
     choice, sequence = visit.choice, visit.sequence()
     key, beside = (state.key_of(sequence, choice.settings, **changes) for changes in ({}, REFERENCE))
     begins = first_look is not None and visit.stopped is None and _kept(choice, sequence) is None
-    if begins and not _show_first(choice, sequence, first_look):
+    slot = st.empty()  # as in `result_of`
+    if begins and not _show_first(choice, sequence, first_look, slot):
         return None
     run = result_of(choice)
     if run is None:
@@ -277,7 +279,7 @@ def _report(choice: Choice, sequence: imrc.TaskSequence, run: RunResult, referen
     return Report(run=run, sequence=sequence, references=references, name=name, as_text=plain)
 
 
-def _show_first(choice: Choice, sequence: imrc.TaskSequence, draw: Callable[[Report], object]) -> bool:
+def _show_first(choice: Choice, sequence: imrc.TaskSequence, draw: Callable[[Report], object], slot: Any) -> bool:  # noqa: ANN401 - Streamlit's own element
     """Draw what the first repetitions show, if all of them take so long that somebody waits; False: none can run."""
     settings = choice.settings.computed
     if settings.repetitions <= FIRST_LOOK or expected_s(sequence, settings) < _FIRST_LOOK_S:
@@ -286,7 +288,7 @@ def _show_first(choice: Choice, sequence: imrc.TaskSequence, draw: Callable[[Rep
         return _in_store(sequence, settings) is not None
     for many in (FIRST_LOOK, _SENTENCE_AT):
         if many < settings.repetitions:
-            found = _compute(state.key_of(sequence, settings), sequence, settings, many, beside=True)
+            found = _compute(state.key_of(sequence, settings), sequence, settings, many, slot, beside=True)
             first = replace(settings, repetitions=many)
             run, references = split_references(found, first) if found.settings.compared else (found, None)
             shown = _report(choice, sequence, _judged(run, choice, sequence, {}), references)
@@ -322,10 +324,16 @@ def _stopped_result(key: state.RunKey, sequence: imrc.TaskSequence, settings: Ru
 
 
 def _compute(
-    key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettings, until: int, *, beside: bool
+    key: state.RunKey,
+    sequence: imrc.TaskSequence,
+    settings: RunSettings,
+    until: int,
+    slot: Any,  # noqa: ANN401 - Streamlit's own element
+    *,
+    beside: bool,
 ) -> RunResult:
-    """Run the repetitions up to `until`, `beside` them the references of a decision, with progress."""
-    ensure_compiled()
+    """Run the repetitions up to `until`, `beside` them the references of a decision, with progress in a slot."""
+    ensure_compiled(slot)
     visit, first = state.visit(), state.visit().begun.get(key)
     others = state.key_of(sequence, settings, **REFERENCE)
     job = settings if first is None else replace(first.settings, repetitions=settings.repetitions)
@@ -337,7 +345,7 @@ def _compute(
     only, steps = range(begin, until), list[StepResult]()
     part = job if len(only) == job.repetitions else replace(job, repetitions=len(only))
     visit.partial = None if begin else (key, part, steps)
-    slot = st.empty() if visit.line is None else visit.line
+    waiting, slot = slot, slot if visit.line is None else visit.line
     bar = None
 
     def show() -> None:
@@ -352,7 +360,7 @@ def _compute(
         left = f", about {elapsed / number * (total - number):.0f} s left" if number else ""
         bar.progress(number / total, text=f"Task {max(number, 1)} of {total}{left}")
 
-    with keeping.turn() as pace, contextlib.closing(iter_run(sequence, job, only=only, tick=show)) as run:
+    with keeping.turn(waiting) as pace, contextlib.closing(iter_run(sequence, job, only=only, tick=show)) as run:
         started = time.monotonic()  # waiting for a place does not count
         for step in run:
             steps.append(step)

@@ -67,7 +67,7 @@ def test_a_run_starts_when_a_value_changes_and_a_long_one_waits_for_its_button(a
 
 def test_a_first_look_has_three_repetitions_and_no_advice_then_five_and_a_sentence(app, nothing_kept, monkeypatch):
     looks, draw = [], running._show_first
-    monkeypatch.setattr(running, "_show_first", lambda *given: draw(*given[:2], looks.append))
+    monkeypatch.setattr(running, "_show_first", lambda of, tasks, _, slot: draw(of, tasks, looks.append, slot))
     test = app(dataset="random_walk", k="4", n="5", repetitions="6")
     look, more = looks
     assert (look.is_first_look, look.run.settings.repetitions, look.advice.advised) == (True, 3, None)

@@ -52,7 +52,7 @@ def test_a_failure_gives_the_place_back(app, monkeypatch):
     assert not app(**SMALL).exception
 
 
-def test_who_leaves_at_the_moment_a_place_is_free_gives_it_back(nothing_kept, monkeypatch):
+def test_who_leaves_at_the_moment_a_place_is_free_gives_it_back(nothing_kept):
     class Left(BaseException):
         """What the server raises in a script whose visitor has gone, wherever that draws something."""
 
@@ -60,7 +60,6 @@ def test_who_leaves_at_the_moment_a_place_is_free_gives_it_back(nothing_kept, mo
         def empty(self):
             raise Left
 
-    monkeypatch.setattr(keeping.st, "empty", Slot)
     for _ in range(cores() + 1):  # with a place lost each time the last would wait for ever
-        with pytest.raises(Left), keeping.turn():
+        with pytest.raises(Left), keeping.turn(Slot()):
             pytest.fail("nothing was to run")

@@ -39,9 +39,9 @@ def kept(swept, tmp_path, monkeypatch):
 def test_a_stored_run_shows_at_once_and_equals_the_computed_one(app, monkeypatch):
     compute = running._compute
 
-    def compute_references(key, sequence, settings, until, *, beside):
+    def compute_references(key, sequence, settings, *rest, **more):
         assert settings.methods != ("imrc",), "computed again"
-        return compute(key, sequence, settings, until, beside=beside)
+        return compute(key, sequence, settings, *rest, **more)
 
     monkeypatch.setattr(running, "_compute", compute_references)
     sequence = imrc.datasets.load("random_walk", tasks=5, seed=4)
