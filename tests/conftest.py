@@ -56,7 +56,8 @@ def pytest_xdist_setupnodes() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as quick what needs no page, no process and hardly a second."""
+    """Mark as quick what needs no page, no process and hardly a second; put first what takes longest."""
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)
     for item in items:
         if item.path.parent.name in QUICK and not item.get_closest_marker("slow"):
             item.add_marker("quick")

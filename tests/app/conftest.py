@@ -33,6 +33,23 @@ CHROMIUM_FLAGS = [
 ]
 
 
+IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+STILL = """async () => {
+  const parts = '[data-testid=stMain], h1, .js-plotly-plot, .main-svg, iframe';
+  const places = () => JSON.stringify([...document.querySelectorAll(parts)].map(one => one.getBoundingClientRect()));
+  for (let last = '', since = performance.now(); performance.now() - since < 300; last = places()) {
+    if (places() !== last || !document.querySelector('[data-test-script-state=notRunning]')) since = performance.now();
+    await new Promise(done => setTimeout(done, 50));
+  }
+}"""
+
+
+def settle(page) -> None:
+    """Wait until nothing moves: a resized page draws charts anew frames later, and a narrow one asks for others."""
+    page.wait_for_selector(IDLE)
+    page.evaluate(STILL)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _packages_are_searched_once() -> Iterator[None]:
     """Every new AppTest searches all installed packages for components, which takes longer than most pages."""

@@ -3,6 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.app.conftest import settle
+
 SMALL = "?dataset=random_walk&k=5&n=5&repetitions=2"
 # The fastest methods only: the chart and the table are the same for all.
 PAGES = {
@@ -17,7 +19,6 @@ PAGES = {
     "the paper, running time": "/the-paper?paper_part=Running+time&paper_times_n=100",
     "the paper, figures": "/the-paper?paper_part=Figures",
 }
-IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 # Findings inside Streamlit's own elements that an app cannot influence: rule, start of the element, reason.
 KNOWN = (
     (
@@ -53,13 +54,6 @@ FORMULAS = """() => [...document.querySelectorAll('.katex-display')].filter(box 
   const inner = [...box.querySelectorAll('.katex-html > .base')].map(part => part.getBoundingClientRect());
   return Math.max(...inner.map(part => part.right)) > box.getBoundingClientRect().right + 1;
 }).map(box => box.textContent.slice(0, 60))"""
-
-
-def settle(page) -> None:
-    page.wait_for_selector(IDLE)
-    # A resized page draws its charts anew some frames later, and a narrow one asks the server for other panels.
-    page.wait_for_timeout(600)
-    page.wait_for_selector(IDLE)
 
 
 @pytest.fixture(scope="module")

@@ -56,7 +56,7 @@ def test_a_run_works_from_the_archive(unpacked, tmp_path):
     ran = subprocess.run(
         [sys.executable, "-m", "imrc.cli", "run", "identical", "-k", "3", "-n", "5", *WITHOUT_KERNELS],
         cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(unpacked)},
+        env=os.environ | {"PYTHONPATH": str(unpacked), "NUMBA_DISABLE_JIT": "1"},  # five samples need no compiler
         capture_output=True,
         check=True,
     )

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 import imrc
 from imrc import datasets
 from pages.registry import PAGES
+from tests.app.conftest import IDLE
 
 IMAGE = "<img src=x onerror=window.hacked=1>"
 NASTY = {
@@ -101,7 +102,7 @@ def test_nothing_in_a_file_becomes_part_of_the_page(new_page, server):
             page.get_by_role("link", name=entry.title).first.click()
             expect(page).to_have_url(re.compile(entry.url_path))
             expect(page.locator(".js-plotly-plot").first).to_be_visible()
-        page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+        page.wait_for_selector(IDLE)
         assert page.evaluate("window.hacked") is None
         assert page.locator("img[src='x'], [onerror], a[href*='javascript'], a[href*='example.invalid']").count() == 0
         assert page.locator("b, strong, em", has_text=re.compile(r"^\s*QQ")).count() == 0

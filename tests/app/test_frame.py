@@ -14,7 +14,7 @@ from imrc.evaluation.significance import with_error
 from imrc.report.against_others import interval_words
 from pages.registry import PAGES
 from pages.shell import state
-from tests.app.conftest import ROOT, link, metrics, texts
+from tests.app.conftest import ROOT, link, metrics, settle, texts
 
 SMALL = {"dataset": "random_walk", "k": "6", "n": "5", "repetitions": "2"}
 QUERY = "?dataset=random_walk&k=6&n=5&repetitions=2"
@@ -169,17 +169,11 @@ def test_every_page_has_its_title_asks_no_other_host_and_keeps_its_own_rules(new
     assert icon in page.evaluate("document.querySelector('link[rel~=icon]').href")
 
 
-def settled(page) -> None:
-    page.wait_for_timeout(400)
-    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
-    page.wait_for_timeout(300)
-
-
 def test_one_step_of_history_for_a_run_and_none_for_a_visit(new_page, server):
     page = new_page(1366, 768)
     page.goto(f"{server}/{QUERY}")
     expect(page.locator("h1").first).to_be_visible()
-    settled(page)
+    settle(page)
     begun = page.evaluate("history.length")
     arrived = page.url
     # Everything one needs is in sight.
@@ -189,17 +183,17 @@ def test_one_step_of_history_for_a_run_and_none_for_a_visit(new_page, server):
     n.fill("9")
     n.press("Enter")
     expect(page).to_have_url(re.compile(r"[?&]n=9(&|$)"))
-    settled(page)
+    settle(page)
     assert page.evaluate("history.length") == begun + 1
     page.wait_for_timeout(1000)
     page.go_back()
     expect(n).to_have_value("5")
-    settled(page)
+    settle(page)
     assert page.url == arrived
     page.go_forward()
     expect(n).to_have_value("9")
     # Another page shows the same run.
-    settled(page)
+    settle(page)
     page.get_by_role("link", name="Is it evolving?").first.click()
     expect(page).to_have_url(re.compile(r"evolving\?(.*&)?n=9(&|$)"))
 

@@ -123,6 +123,7 @@ def test_names_that_are_allowed(monkeypatch, names, host, status):
     assert answer_of(scope, names, monkeypatch)[0]["status"] == status
 
 
+@pytest.mark.first
 @pytest.mark.timeout(180)
 def test_a_flood_of_files_leaves_room_for_others_and_is_gone_a_minute_after_its_visitors(compiled):
     with server_process() as (url, process), visiting(url, "your-data") as other:

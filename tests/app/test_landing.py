@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from imrc.paper import shipped
+from tests.app.conftest import IDLE
 
 RULES = ("single", "pooled", "forward", "forward_backward")
 CELLS = shipped.turning_digits()["cells"]
@@ -38,7 +39,7 @@ def test_every_setting_shows_its_measured_errors_without_the_server(landing):
     page, card = landing()
     assert shown(card) == measured("360,4", 20)
     expect(page.get_by_role("heading", name="What to do")).to_be_visible()
-    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    page.wait_for_selector(IDLE)
     page.wait_for_load_state("networkidle")
     sent = []
     page.on("request", lambda request: sent.append(request.url))
@@ -72,6 +73,7 @@ def test_it_plays_by_button_and_by_space_bar(landing, motion):
     there = card.locator(".told").inner_text()
     page.wait_for_timeout(200)
     assert card.locator(".told").inner_text() == there
+    card.get_by_label("Tasks that have arrived").fill("16")
     card.get_by_label("How fast does it turn?").focus()
     page.keyboard.press(" ")
     expect(card.locator(".told")).to_contain_text("Task 20 of 20 · 360°")

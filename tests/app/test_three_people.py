@@ -10,9 +10,7 @@ from playwright.sync_api import expect
 
 import imrc
 from imrc.evaluation.significance import with_error
-from tests.app.conftest import decided
-
-IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+from tests.app.conftest import IDLE, decided
 
 
 def errors_shown(page) -> dict[str, str]:

@@ -3,6 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.app.conftest import settle
+
 WIDTH, HEIGHT = 390, 844
 PAGES = ("", "why-it-helps", "is-it-evolving", "against-others?compare_methods=majority", "the-paper")
 
@@ -19,22 +21,21 @@ def swipe(page: Page, x: float, y: float, by: float) -> None:
     session.detach()
 
 
+@pytest.fixture(scope="module")
+def phone(browser):
+    with browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, has_touch=True, is_mobile=True) as page:
+        page.set_default_timeout(180_000)
+        yield page
+
+
 @pytest.mark.parametrize("address", PAGES)
-def test_a_swipe_over_each_chart_scrolls_the_page(new_page, server, address):
-    page = new_page(WIDTH, HEIGHT, has_touch=True, is_mobile=True)
+def test_a_swipe_over_each_chart_scrolls_the_page(phone, server, address):
+    page = phone
     settings = "dataset=identical&k=4&n=5&repetitions=2"
     page.goto(f"{server}/{address}{'&' if '?' in address else '?'}{settings}")
     charts = page.locator(".js-plotly-plot")
     expect(charts.first.locator(".main-svg").first).to_be_visible()
-    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
-    # What was drawn for a wide page may be drawn anew: all is there when nothing has changed for a second.
-    still = """async () => {
-      const now = () => document.querySelectorAll(".js-plotly-plot .main-svg").length;
-      const before = now();
-      await new Promise((done) => setTimeout(done, 1000));
-      return before > 0 && now() === before;
-    }"""
-    page.wait_for_function(still, timeout=60_000)
+    settle(page)
     main = page.get_by_test_id("stMain")
     for chart in charts.all():
         # The lower half of the screen: above, the header of the page would take the finger.

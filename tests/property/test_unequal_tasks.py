@@ -55,6 +55,7 @@ def learnt(model):
     ]
 
 
+@pytest.mark.first
 @pytest.mark.slow
 @settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
 @given(

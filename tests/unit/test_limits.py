@@ -48,10 +48,11 @@ CASES = [
     ("random_walk", 20, settings(300, preset="paper", n=40, b=4, repetitions=10, also={"instances": "all"})),
     ("random_walk", 20, settings(300, n=10, b=19, repetitions=6, also={"loss": "0-1", "max_iter": 2})),
     ("rotated_digits", 20, settings(200, n=10, b=10, repetitions=25)),
-    ("random_walk", 150, settings(10, n=10, b=2, repetitions=40, methods=("majority", "logistic_single"))),
+    ("random_walk", 100, settings(10, n=10, b=2, repetitions=40, methods=("majority", "logistic_single"))),
 ]
 
 
+@pytest.mark.first
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks of memory are read from /proc")
 def test_no_run_takes_much_more_memory_than_is_counted():

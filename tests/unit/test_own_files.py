@@ -35,6 +35,7 @@ def here(content: bytes | str, name: str = "f.csv", **reading):
 
 
 @pytest.mark.slow
+@pytest.mark.first
 def test_files_of_known_answers():
     odd, known = [], made.known_files()
     for one in known:
@@ -107,6 +108,7 @@ def read_hostile_files() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
+@pytest.mark.first
 def test_hostile_files_end_in_a_table_or_a_message(tmp_path):
     code = "from tests.unit.test_own_files import read_hostile_files; read_hostile_files()"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in [str(ROOT), *sys.path] if path)}

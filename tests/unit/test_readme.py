@@ -21,6 +21,7 @@ PAGES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.first
 def test_python_examples_print_what_readme_shows():
     blocks = re.findall(r"```python\n(.*?)```.*?```text\n(.*?)```", README, re.DOTALL)
     assert len(blocks) == 3

@@ -15,7 +15,7 @@ from imrc.evaluation.comparison import UNTUNED, comparison_table, run_methods, s
 from imrc.evaluation.latex import latex_table
 from imrc.paper import measure
 
-SMALL = ["table", "--datasets", "random_walk", "-k", "5", "--n", "8", "--repetitions", "5", "--features", "automatic"]
+SMALL = ["table", "--datasets", "random_walk", "-k", "5", "--n", "8", "--repetitions", "3", "--features", "automatic"]
 pytestmark = pytest.mark.slow
 
 
@@ -29,7 +29,7 @@ def test_same_numbers_as_the_comparison(capsys, kind):
     methods = ("gem", "condor", "majority")
     table = rows_of(capsys, *SMALL, "--methods", *methods, "--preset", "paper", "recommended", "--error", kind)
     sequence = datasets.load("random_walk", tasks=5, seed=0)
-    settings = RunSettings(n=8, repetitions=5, features="automatic")
+    settings = RunSettings(n=8, repetitions=3, features="automatic")
     names = ["imrc:paper", "imrc:recommended", *methods]
     expected = comparison_table(score_table(run_methods(sequence, settings, names)), kind=kind, reference="imrc:paper")
     assert table["method"].tolist() == expected["method"].tolist()
@@ -41,7 +41,7 @@ def test_same_numbers_as_the_comparison(capsys, kind):
 def test_imrc_alone_is_evaluate(capsys):
     table = rows_of(capsys, *SMALL).set_index("method")
     sequence = datasets.load("random_walk", tasks=5, seed=0)
-    result = evaluate(sequence, n=8, preset="paper", repetitions=5)
+    result = evaluate(sequence, n=8, preset="paper", repetitions=3)
     for rule, method in (("forward_backward", "imrc:paper"), ("single", "imrc:paper:single")):
         headline = result.headline("released")[rule]
         assert table.loc[method, "error"] == pytest.approx(headline.mean, rel=1e-15)
@@ -60,7 +60,7 @@ def test_other_windows_and_backward_steps_and_running_times(capsys, kind, settin
     assert (table["seconds"] > 0).all()
     sequence = datasets.load("random_walk", tasks=5, seed=0)
     for setting, (b, W) in settings.items():
-        result = evaluate(sequence, n=8, b=b, W=W, preset="paper", repetitions=5)
+        result = evaluate(sequence, n=8, b=b, W=W, preset="paper", repetitions=3)
         for column, kind in (("error", "average"), ("released", "released")):
             assert table.loc[setting, column] == pytest.approx(result.headline(kind)["forward_backward"].mean)
 
@@ -126,13 +126,13 @@ def test_tables_for_people_and_for_latex(capsys, tmp_path):
     output = capsys.readouterr()
     assert re.search(r"random walk\) +\.\d{3} ± \.\d{3} \| –", output.out)
     assert "task 5 of 5" in output.err
-    result = evaluate(datasets.load("random_walk", tasks=5, seed=0), n=8, preset="paper", repetitions=5)
+    result = evaluate(datasets.load("random_walk", tasks=5, seed=0), n=8, preset="paper", repetitions=3)
     errors = {rule: result.per_repetition(rule, "released") for rule in ("forward_backward", "forward", "single")}
     titles = ("IMRC (paper)", "IMRC, forward only (paper)", "IMRC, each task alone (paper)")
     told = latex_table({"Drifting means (random walk)": dict(zip(titles, errors.values(), strict=True))}, "")
     written = file.read_text(encoding="utf-8")
     assert written.partition("tabular")[2] == told.partition("tabular")[2] + "\n"
-    assert "n = 8, b = 3, W = 2, seed = 0, representation automatic. Mean $\\pm$ one standard error over 5" in written
+    assert "n = 8, b = 3, W = 2, seed = 0, representation automatic. Mean $\\pm$ one standard error over 3" in written
     assert main([*SMALL, "--methods", "majority", "logistic_single"]) == 0
     shown = capsys.readouterr().out
     assert "mean over steps of the mean over the tasks seen" in shown
