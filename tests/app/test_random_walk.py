@@ -139,7 +139,7 @@ def walk(test: AppTest, seed: int, actions: int) -> list[str]:
 @pytest.mark.timeout(max(400, ACTIONS))
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_walk_through_all_controls(app, part):
-    test = app(**STARTS[part % len(STARTS)], k="4", n="5", repetitions="1")
+    test = app(**STARTS[part % len(STARTS)], k="4", n="5", repetitions="1", frequencies="30")
     test.default_timeout = 300  # the limit of the whole walk is the test's
     path = walk(test, seed=1000 + part, actions=ACTIONS // PARTS)
     assert len(path) == ACTIONS // PARTS

@@ -1,4 +1,4 @@
-"""What benchmarks share: options, tables on the screen and in a file, shares with intervals, cells done before."""
+"""What benchmarks share: options, tables on the screen and in a file, cells done before."""
 
 import argparse
 import csv
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -26,12 +25,6 @@ def write(rows: pd.DataFrame | Sequence[dict[str, object]], path: Path | str) ->
     table.to_csv(target, index=False, lineterminator="\n")
     print(table.drop(columns=["versions", "seed", "seeds"], errors="ignore").to_string(index=False), flush=True)
     return table
-
-
-def share(hits: int, runs: int) -> dict[str, object]:
-    """Return a share of the runs with its exact 95 % interval (Clopper and Pearson)."""
-    low, high = stats.binomtest(int(hits), runs).proportion_ci(0.95)
-    return {"runs": runs, "share": hits / runs, "low": f"{low:.4f}", "high": f"{high:.4f}"}
 
 
 def share_error(value: float, count: int) -> float:

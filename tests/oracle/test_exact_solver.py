@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from imrc.solvers import Problem, _exact, prepare_instances, solve, solve_many
-from tests.benchmarks.problems import objective, random_problem
 from tests.conftest import golden_files
+from tests.solver_problems import objective, random_problem
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -25,7 +25,7 @@ from imrc.diagnostics.samples import noise_components, read_sequence, reduce_mom
 from imrc.diagnostics.words import CHANGES
 from imrc.report.guarantees import PlugIn, order_sentence, vacuous_sentence
 from imrc.tasks import Task, TaskSequence
-from tests.benchmarks.what_changed import stationary
+from tests.changed_sequences import stationary
 
 # Few components: what is tested here are the tests, not the representation.
 assess = partial(imrc.diagnostics.assess, features=None)

@@ -7,7 +7,7 @@ import pytest
 
 from imrc.solvers import Problem, prepare_instances, solve, solve_many, warm_up
 from imrc.solvers import api as batch
-from tests.benchmarks.problems import objective, random_problem, subgradient_numpy
+from tests.solver_problems import objective, random_problem, subgradient_numpy
 
 MODES = ("direct", "incremental")
 

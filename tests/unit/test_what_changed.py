@@ -12,7 +12,7 @@ from imrc.diagnostics import what_changed, words
 from imrc.diagnostics.changed import moves, read_samples
 from imrc.plots.evolving import changed_panels
 from imrc.tasks import Task, TaskSequence, sequence_from_blocks
-from tests.benchmarks.what_changed import (
+from tests.changed_sequences import (
     false_discovery,
     ranked_first,
     shuffled,

@@ -1,9 +1,5 @@
-"""Is what changed ranked first, how often is something found where nothing changed, and are three kinds told apart?
+"""Sequences in which one thing changes, or nothing, and whether it is found: for tests."""
 
-python -m tests.benchmarks.what_changed [runs] [runs where nothing changes]
-"""
-
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +7,6 @@ import numpy as np
 import imrc
 from imrc.diagnostics import what_changed
 from imrc.tasks import sequence_from_blocks
-from tests.benchmarks.common import parser, share, write
 
 TASKS, SAMPLES, COLUMNS = 20, 20, 50
 
@@ -67,17 +62,6 @@ def unchanging(kind: str, classes: int, samples: int, seed: int) -> imrc.TaskSeq
     return sequence_from_blocks(X + y[:, None], y, samples)
 
 
-UNCHANGING = (
-    *(("digits", 10, samples) for samples in (30, 60, 89)),
-    *(("log-normal", 41, 100), (".05", 10, 100), ("normal", 10, 100)),
-    *((kind, 3, 15) for kind in (".02", "log-normal", "normal")),
-    (".015", 4, 100),
-    *((kind, 2, 15) for kind in ("normal", "log-normal", "t", "unequal", "correlated", ".05")),
-    ("log-normal", 2, 300),
-)
-"""Kinds of samples, classes and samples per task of sequences in which nothing changes; a number is a rate of 0/1."""
-
-
 def ranked_first(kind: str, seed: int) -> bool:
     """Return whether the column that was moved comes first."""
     sequence = simulated(kind, seed)
@@ -104,45 +88,3 @@ def told_apart(kind: str, seed: int) -> bool:
     """Return whether the largest change found is of the kind that was simulated."""
     table = what_changed(simulated(kind, seed, 2.0 if kind == "concept" else 1.0)).table
     return bool(table["found"][0]) and table["kind"][0] == kind
-
-
-def shares(name: str, test: Callable[[int], float], runs: int) -> dict[str, object]:
-    """Return the share of the runs in which something holds."""
-    return {"what": name, **share(sum(test(seed) for seed in range(runs)), runs)}
-
-
-def study(runs: int, of_nothing: int) -> Iterator[dict[str, object]]:
-    """Measure everything that must hold, row by row."""
-    for kind, classes, samples in UNCHANGING:
-        yield shares(
-            f"something found, nothing changes: {kind}, {classes} classes, {samples} samples a task",
-            lambda seed, of=(kind, classes, samples): false_discovery(unchanging(*of, seed)),
-            of_nothing,
-        )
-    for kind in ("input", "one class", "concept"):
-        yield shares(
-            f"{kind}: the column moved by 1 sd comes first", lambda seed, kind=kind: ranked_first(kind, seed), runs
-        )
-    yield shares("something found, identical tasks", lambda seed: false_discovery(simulated("none", seed)), runs)
-    for dataset in ("rotated_digits", "power_supply", "german", "spam"):
-        if imrc.datasets.status(dataset).loadable:
-            real = imrc.datasets.load(dataset)
-            yield shares(
-                f"something found, shuffled {dataset}",
-                lambda seed, real=real: false_discovery(shuffled(real, seed)),
-                runs,
-            )
-    for kind in ("label", "input", "concept"):
-        yield shares(f"{kind}: the largest change found", lambda seed, kind=kind: told_apart(kind, seed), runs)
-
-
-if __name__ == "__main__":
-    options = parser(__doc__)
-    options.add_argument("runs", type=int, nargs="?", default=200)
-    options.add_argument("of_nothing", type=int, nargs="?", help="default: as many")
-    given = options.parse_args()
-    rows = []
-    for row in study(given.runs, given.of_nothing or given.runs):
-        print(row["what"], f"{row['share']:.3f}", flush=True)
-        rows.append(row)
-    write(rows, "what_changed.csv")

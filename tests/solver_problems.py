@@ -1,4 +1,4 @@
-"""Problems of chosen size, and the paper's subgradient method in plain NumPy: the yardstick of benchmarks and tests."""
+"""Problems of chosen size, and the paper's subgradient method in plain NumPy, the yardstick of tests."""
 
 import numpy as np
 
