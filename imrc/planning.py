@@ -244,7 +244,7 @@ def way_sentence(plan: Plan, way: Way) -> str:
 
 
 def more_sentence(plan: Plan) -> str:
-    """Return one sentence of advice: with a wish what reaches it, and from where on nothing is gained.
+    """Return one sentence of advice: with a target what reaches it, and from where on nothing is gained.
 
     >>> for part in more_sentence(make_plan(Rate.guess(0.01), 10, 20, 3, ess=55)).split("; "):
     ...     print(part)
