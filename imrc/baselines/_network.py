@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc._types import Floats
-from imrc.baselines.base import Baseline, Labels
+from imrc._types import Floats, Ints
+from imrc.baselines.base import Baseline
 from imrc.solvers.api import softmax
 
 HIDDEN = 100  #: Units in each of the two hidden layers.
@@ -68,7 +68,7 @@ def network_scores(layout: Layout, theta: NDArray[np.floating], X: Floats) -> Fl
     return np.asarray(activity @ weights.T + biases, dtype=np.float64)
 
 
-def _backward(layout: Layout, theta: Floats, X: Floats, y: Labels) -> tuple[list[Floats], list[Floats]]:
+def _backward(layout: Layout, theta: Floats, X: Floats, y: Ints) -> tuple[list[Floats], list[Floats]]:
     """Return inputs a_l and loss derivatives delta_l of the three layers, (..., n, width)."""
     layers = layout.split(theta)
     inputs = [X]
@@ -94,12 +94,12 @@ def _mean(layout: Layout, inputs: list[Floats], deltas: list[Floats]) -> Floats:
     return mean
 
 
-def loss_gradient(layout: Layout, theta: Floats, X: Floats, y: Labels) -> Floats:
+def loss_gradient(layout: Layout, theta: Floats, X: Floats, y: Ints) -> Floats:
     """Return the gradient (P,) of the mean cross-entropy over a batch."""
     return _mean(layout, *_backward(layout, theta, X, y))
 
 
-def group_gradients(layout: Layout, theta: Floats, X: Floats, y: Labels, counts: Labels) -> Floats:
+def group_gradients(layout: Layout, theta: Floats, X: Floats, y: Ints, counts: Ints) -> Floats:
     """Return mean-loss gradients (G, P) of groups X (G, m, D), y (G, m); rows from ``counts[g]`` on are padding."""
     groups, slots, width = X.shape
     flat_inputs, flat_deltas = _backward(layout, theta, X.reshape(-1, width), y.ravel())
@@ -112,7 +112,7 @@ def group_gradients(layout: Layout, theta: Floats, X: Floats, y: Labels, counts:
     return gradients
 
 
-def mean_squared_gradient(layout: Layout, theta: Floats, X: Floats, y: Labels) -> Floats:
+def mean_squared_gradient(layout: Layout, theta: Floats, X: Floats, y: Ints) -> Floats:
     """Return the mean over samples of the squared per-sample gradient (empirical Fisher information), shape (P,).
 
     No per-sample gradient is formed: the square of an outer product is the outer product of the squares.
@@ -129,7 +129,7 @@ class NetworkBaseline(Baseline):
         self.theta: NDArray[Any] = self._layout.initial(self.random)
         self.n_diverged = 0
 
-    def _batches(self, X: Floats, y: Labels, size: int, epochs: int) -> Iterator[tuple[Floats, Labels]]:
+    def _batches(self, X: Floats, y: Ints, size: int, epochs: int) -> Iterator[tuple[Floats, Ints]]:
         """Yield mini-batches; each epoch has an order of its own."""
         for _ in range(epochs):
             order = self.random.permutation(len(X))
@@ -144,6 +144,6 @@ class NetworkBaseline(Baseline):
         else:
             self.theta = theta
 
-    def _predict(self, X: Floats, task: int) -> Labels:
+    def _predict(self, X: Floats, task: int) -> Ints:
         scores = network_scores(self._layout, self.theta, X.astype(self.theta.dtype, copy=False))
         return np.asarray(scores.argmax(axis=-1), dtype=np.int64)

@@ -12,8 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from imrc._types import Floats
-from imrc.baselines.base import Labels, expit
+from imrc._types import Floats, Ints
+from imrc.baselines.base import expit
 from imrc.solvers.api import softmax
 
 Init = Literal["uniform", "zeros"]
@@ -37,7 +37,7 @@ class Stream:
         """Numbers kept."""
         return self.X.size + self.y.size
 
-    def extend(self, X: Floats, y: Labels) -> None:
+    def extend(self, X: Floats, y: Ints) -> None:
         """Append a batch."""
         self.X = np.vstack([self.X, X])
         self.y = np.append(self.y, y)
@@ -59,7 +59,7 @@ class Steps:
     init: Init = "zeros"
 
 
-class Model:
+class StrsagaModel:
     """Logistic model, W (c, d) with c = 1 for two classes, with its sample set and gradient table.
 
     `total` sums derivative times sample, `risk` is on the newest batch before training, `best_risk` the smallest yet.
@@ -98,7 +98,7 @@ class Model:
         p = expit(scores[:, 0])
         return np.stack([1.0 - p, p], axis=1)
 
-    def regularised_risk(self, X1: Floats, y: Labels) -> float:
+    def regularised_risk(self, X1: Floats, y: Ints) -> float:
         """Return mean log-loss + mu / 2 ||W||^2."""
         scores = self.scores(X1)
         if scores.shape[1] == 1:

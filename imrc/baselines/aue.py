@@ -8,10 +8,9 @@ from typing import Any, Literal
 import numpy as np
 
 from imrc._types import Floats, Ints
-from imrc.baselines._strsaga import Init, Model, Steps, Stream
+from imrc.baselines._strsaga import Init, Steps, Stream, StrsagaModel
 from imrc.baselines.base import (
     Baseline,
-    Labels,
     Settings,
     choice,
     linear_labels,
@@ -62,7 +61,7 @@ def member_weights(errors: Floats, random_error: float, epsilon: float) -> tuple
 # Hoeffding trees with adaptive naive Bayes leaves, the members in MOA: P. Domingos, G. Hulten. Mining High-Speed Data
 # Streams. KDD 2000; G. Holmes, R. Kirkby, B. Pfahringer. Stress-Testing Hoeffding Trees. PKDD 2005.
 
-CANDIDATES = 10  #: Thresholds tried per feature.
+THRESHOLDS = 10  #: Thresholds tried per feature.
 SMALLEST_SHARE = 0.01  #: Both branches of a split must get at least this share of the samples.
 
 
@@ -137,7 +136,7 @@ class HoeffdingTree:
     def _arrays(self) -> list[Any]:
         return [getattr(self, name) for name in _ARRAYS]
 
-    def learn(self, X: Floats, y: Labels) -> None:
+    def learn(self, X: Floats, y: Ints) -> None:
         """Learn samples in order; columns of X after the first D are not looked at."""
         from imrc.baselines import _kernels as kernels
 
@@ -176,7 +175,7 @@ class HoeffdingTree:
         """Return each feature's best gain in a leaf (-inf: none), its threshold, and branch weights (D, 2, C)."""
         seen, low, high = self.seen[leaf][:, None], self.low[leaf], self.high[leaf]
         bottom, top = low.min(axis=0), high.max(axis=0)
-        fractions = np.arange(1, CANDIDATES + 1) / (CANDIDATES + 1)
+        fractions = np.arange(1, THRESHOLDS + 1) / (THRESHOLDS + 1)
         with np.errstate(invalid="ignore"):  # features of a leaf without samples: inf - inf
             points = bottom + fractions[:, None] * (top - bottom)
         left = seen * self._share_below(leaf, points[:, None, :])  # (candidates, C, D)
@@ -207,7 +206,7 @@ class HoeffdingTree:
         return int(4 * len(self.feature) + leaves * per_leaf)
 
 
-Member = HoeffdingTree | Model
+Member = HoeffdingTree | StrsagaModel
 
 
 class AUE(Baseline):
@@ -251,9 +250,9 @@ class AUE(Baseline):
         if s.base == "hoeffding":
             return HoeffdingTree(self.n_features, self.n_classes, grace=s.grace, confidence=s.confidence, tie=s.tie)
         steps = Steps(s.rate, s.shrink, s.steps_per_sample, s.init)
-        return Model(self.stream.last, (self.n_outputs, self.n_features + 1), steps, self.random)
+        return StrsagaModel(self.stream.last, (self.n_outputs, self.n_features + 1), steps, self.random)
 
-    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+    def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         order = self.random.permutation(len(X))
         X1, y = with_last_intercept(X)[order], y[order]
         # Of each member the mean of (1 - share of the true class)^2; without a vote a sample counts 1.
@@ -267,11 +266,13 @@ class AUE(Baseline):
         if self.settings.base == "logistic":  # trees keep no samples
             self.stream.extend(X1, y)
         for member in self.members:
-            if isinstance(member, Model):
+            if isinstance(member, StrsagaModel):
                 member.train(self.stream, len(y), self.random)
             else:
                 member.learn(X1, y)
-        self.stream.forget(min((member.start for member in self.members if isinstance(member, Model)), default=0))
+        self.stream.forget(
+            min((member.start for member in self.members if isinstance(member, StrsagaModel)), default=0)
+        )
 
     def _admit(self, new: Member, weight: float) -> None:
         """Add the candidate, or put it in the place of the lightest member if that one is lighter."""
@@ -284,7 +285,7 @@ class AUE(Baseline):
         self.members.append(new)
         self.weights = np.append(self.weights, weight)
 
-    def _predict(self, X: Floats, task: int) -> Labels:
+    def _predict(self, X: Floats, task: int) -> Ints:
         X1 = with_last_intercept(X)
         total = np.zeros((len(X), self.n_classes))
         for member, weight in zip(self.members, self.weights / self.weights.sum(), strict=True):

@@ -12,11 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import check_choice, check_int, check_matrix, check_real
-from imrc._types import Floats
+from imrc._types import Floats, Ints
 
-Labels = NDArray[np.int64]
 Origin = Literal["published", "simple"]
-Headline = Literal["average", "newest"]
 RandomState = int | np.random.SeedSequence | np.random.Generator | None
 
 
@@ -72,7 +70,8 @@ class Baseline(ABC):
     needs_task_id: ClassVar[bool] = False  # it must be told which task a sample belongs to
     keeps_old_rules: ClassVar[bool] = False  # `predict(X, task=j)` uses a rule kept for task j
     fixed_old_rules: ClassVar[bool] = False  # which never changes afterwards
-    headline: ClassVar[Headline] = "average"  # which error sums it up; "newest": it keeps nothing for earlier tasks
+    # Which error sums it up; "newest": it keeps nothing for earlier tasks.
+    headline: ClassVar[Literal["average", "newest"]] = "average"
     uses_pool: ClassVar[bool] = False  # an oracle: it learns from a task's whole pool, not from its n training samples
     shared_settings: ClassVar[tuple[str, ...]] = ()  # that a comparison passes on from IMRC ("b")
     deviations: ClassVar[tuple[str, ...]] = ()  # where it differs from the reference code, and why
@@ -148,11 +147,11 @@ class Baseline(ABC):
         """Make the state before the first task."""
 
     @abstractmethod
-    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+    def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         """Learn one task from checked arrays; y holds 0..C-1."""
 
     @abstractmethod
-    def _predict(self, X: Floats, task: int) -> Labels:
+    def _predict(self, X: Floats, task: int) -> Ints:
         """Return classes 0..C-1 for checked instances of a task learnt before."""
 
     def _checked(self, X: ArrayLike) -> Floats:
@@ -161,7 +160,7 @@ class Baseline(ABC):
             raise ValueError(f"X has {array.shape[1]} features, but the method was created for {self.n_features}.")
         return array
 
-    def _encode(self, y: NDArray[Any]) -> Labels:
+    def _encode(self, y: NDArray[Any]) -> Ints:
         if self.classes is None:
             codes = np.asarray(y)
             if codes.dtype.kind not in "iub" or (codes.size and not 0 <= codes.min() <= codes.max() < self.n_classes):
@@ -199,7 +198,7 @@ def expit(z: Floats) -> Floats:
     return np.asarray(np.where(z >= 0, 1.0, e) / (1.0 + e))
 
 
-def linear_labels(scores: Floats) -> Labels:
+def linear_labels(scores: Floats) -> Ints:
     """Return classes from scores: one column is the sign (ties to class 0), several the largest.
 
     >>> linear_labels(np.array([[0.0], [0.3]])).tolist(), linear_labels(np.array([[1.0, 1.0, 2.0]])).tolist()
@@ -210,7 +209,7 @@ def linear_labels(scores: Floats) -> Labels:
     return np.asarray(scores.argmax(axis=1), dtype=np.int64)
 
 
-def signed_targets(y: Labels, n_classes: int) -> Floats:
+def signed_targets(y: Ints, n_classes: int) -> Floats:
     """Return targets -1 and +1: one column for two classes (+1 = class 1), else one column per class.
 
     >>> signed_targets(np.array([0, 1]), 2).tolist(), signed_targets(np.array([2]), 3).tolist()

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imrc._types import Floats
+from imrc._types import Floats, Ints
 from imrc.baselines.base import (
     Baseline,
-    Labels,
     Settings,
     linear_labels,
     named,
@@ -92,7 +91,7 @@ class Condor(Baseline):
         """Weights beta of the models, oldest first, shape (m,)."""
         return np.exp(self.log_weights)
 
-    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+    def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         order = self.random.permutation(len(X))
         X1, targets = with_last_intercept(X)[order], signed_targets(y[order], self.n_classes)
         self._reweight(X1, targets)
@@ -111,7 +110,7 @@ class Condor(Baseline):
         self.models = np.concatenate([self.models, new[None]])[-self.settings.pool :]
         self.log_weights = np.full(len(self.models), -np.log(len(self.models)))
 
-    def _predict(self, X: Floats, task: int) -> Labels:
+    def _predict(self, X: Floats, task: int) -> Ints:
         return linear_labels(with_last_intercept(X) @ np.tensordot(self.weights, self.models, axes=1))
 
     def state_size(self) -> int:

@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 
 from imrc._checks import check_real
-from imrc._types import Floats
-from imrc.baselines._strsaga import Init, Model, Steps, Stream
+from imrc._types import Floats, Ints
+from imrc.baselines._strsaga import Init, Steps, Stream, StrsagaModel
 from imrc.baselines.base import (
     Baseline,
-    Labels,
     Settings,
     checked,
     choice,
@@ -72,21 +71,21 @@ class DriftSurf(Baseline):
     def _start(self) -> None:
         self.stream = Stream(self.n_features + 1)
         self.model = self._fresh(0)
-        self.stable_model: Model | None = None
-        self.reactive_model: Model | None = None
+        self.stable_model: StrsagaModel | None = None
+        self.reactive_model: StrsagaModel | None = None
         self.reactive = False
         self.counter = 0
         self.n_switches = 0
 
-    def _fresh(self, start: int) -> Model:
+    def _fresh(self, start: int) -> StrsagaModel:
         s = self.settings
         steps = Steps(s.rate, s.shrink, s.steps_per_sample, s.init)
-        return Model(start, (self.n_outputs, self.n_features + 1), steps, self.random)
+        return StrsagaModel(start, (self.n_outputs, self.n_features + 1), steps, self.random)
 
-    def _risk(self, model: Model, X1: Floats, y: Labels) -> float:
+    def _risk(self, model: StrsagaModel, X1: Floats, y: Ints) -> float:
         return model.regularised_risk(X1, y)
 
-    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+    def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         order = self.random.permutation(len(X))
         X1, y = with_last_intercept(X)[order], y[order]
         batch_start = self.stream.last
@@ -106,10 +105,10 @@ class DriftSurf(Baseline):
                 self._leave_reactive()
         self.stream.forget(min(model.start for model in self._live()))
 
-    def _live(self) -> list[Model]:
+    def _live(self) -> list[StrsagaModel]:
         return [m for m in (self.model, self.stable_model, self.reactive_model) if m is not None]
 
-    def _active(self) -> list[Model]:
+    def _active(self) -> list[StrsagaModel]:
         """Models measured and trained now: in the reactive state the stable model w'' rests."""
         return [m for m in (self.model, self.reactive_model if self.reactive else self.stable_model) if m]
 
@@ -132,12 +131,12 @@ class DriftSurf(Baseline):
             self.n_switches += 1
 
     @property
-    def predictor(self) -> Model:
+    def predictor(self) -> StrsagaModel:
         """Model used for prediction: in the reactive state the one with the smaller newest risk, else w."""
         other = self.reactive_model
         return other if other is not None and other.risk < self.model.risk else self.model
 
-    def _predict(self, X: Floats, task: int) -> Labels:
+    def _predict(self, X: Floats, task: int) -> Ints:
         return linear_labels(self.predictor.scores(with_last_intercept(X)))
 
     def state_size(self) -> int:

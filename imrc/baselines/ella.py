@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imrc._types import Floats
+from imrc._types import Floats, Ints
 from imrc.baselines.base import (
     Baseline,
-    Labels,
     Settings,
     expit,
     linear_labels,
@@ -164,7 +163,7 @@ class ELLA(Baseline):
         self.problems = [Basis(width, components, self.random) for _ in range(self.n_outputs)]
         self.n_one_class = 0
 
-    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+    def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         s = self.settings
         X1 = with_last_intercept(X)
         positive = (signed_targets(y, self.n_classes) + 1.0) / 2.0
@@ -190,7 +189,7 @@ class ELLA(Baseline):
         H[np.diag_indices_from(H)] += ridge
         return theta, H / (2.0 * n)
 
-    def _predict(self, X: Floats, task: int) -> Labels:
+    def _predict(self, X: Floats, task: int) -> Ints:
         X1 = with_last_intercept(X)
         scores = [X1 @ (problem.L @ problem.codes[task]) for problem in self.problems]
         return linear_labels(np.stack(scores, axis=1))

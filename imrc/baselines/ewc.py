@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from imrc._types import Floats
+from imrc._types import Floats, Ints
 from imrc.baselines._network import NetworkBaseline, loss_gradient, mean_squared_gradient
-from imrc.baselines.base import Labels, Settings, choice, named, real, whole
+from imrc.baselines.base import Settings, choice, named, real, whole
 
 Fisher = Literal["squared_mean", "empirical"]
 
@@ -80,7 +80,7 @@ class EWC(NetworkBaseline):
         self.anchor_sum = np.zeros(self._layout.size)
         self.n_proximal = 0
 
-    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+    def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         s = self.settings
         proximal = 2.0 * s.learning_rate * s.strength * float(self.fisher_sum.max()) >= 2.0
         self.n_proximal += proximal
@@ -88,7 +88,7 @@ class EWC(NetworkBaseline):
             self._step(*batch, proximal)
         self._consolidate(X[: s.fisher_samples], y[: s.fisher_samples])
 
-    def _step(self, X: Floats, y: Labels, proximal: bool) -> None:
+    def _step(self, X: Floats, y: Ints, proximal: bool) -> None:
         s = self.settings
         with np.errstate(over="ignore", invalid="ignore"):
             gradient = loss_gradient(self._layout, self.theta, X, y)
@@ -101,7 +101,7 @@ class EWC(NetworkBaseline):
                 theta = self.theta - s.learning_rate * gradient
         self._move(theta)
 
-    def _consolidate(self, X: Floats, y: Labels) -> None:
+    def _consolidate(self, X: Floats, y: Ints) -> None:
         """Add the importance of the finished task's parameters to the sums."""
         with np.errstate(over="ignore", invalid="ignore"):
             if self.settings.fisher == "squared_mean":

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imrc._types import Floats
+from imrc._types import Floats, Ints
 from imrc.baselines._network import NetworkBaseline, group_gradients, loss_gradient
-from imrc.baselines.base import Labels, Settings, named, real, whole
+from imrc.baselines.base import Settings, named, real, whole
 
 _LARGEST = 1e50  # Gradients beyond this have no meaning, and their products would overflow.
 
@@ -95,7 +95,7 @@ class GEM(NetworkBaseline):
         self._counts = np.zeros(0, dtype=np.int64)
         self.n_projections = 0
 
-    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+    def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         s = self.settings
         self._open_memory(min(s.memory, len(X)))
         written = 0
@@ -106,7 +106,7 @@ class GEM(NetworkBaseline):
             with np.errstate(over="ignore", invalid="ignore"):
                 self._move(self._projected(step, *batch))
 
-    def _projected(self, step: int, X: Floats, y: Labels) -> Floats | None:
+    def _projected(self, step: int, X: Floats, y: Ints) -> Floats | None:
         """Return theta after one step, or None if gradients are not finite."""
         gradient = loss_gradient(self._layout, self.theta, X, y)
         if step > 0:
@@ -133,7 +133,7 @@ class GEM(NetworkBaseline):
         self._counts = np.append(self._counts, 0)
         self._slots = slots
 
-    def _remember(self, X: Floats, y: Labels, written: int) -> int:
+    def _remember(self, X: Floats, y: Ints, written: int) -> int:
         """Write a batch into the newest memory, in ring order once it is full."""
         places = (written + np.arange(len(X))) % self._slots
         self._memory_X[-1, places], self._memory_y[-1, places] = X, y

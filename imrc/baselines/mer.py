@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc._types import Floats
+from imrc._types import Floats, Ints
 from imrc.baselines._network import HIDDEN, NetworkBaseline
-from imrc.baselines.base import Labels, Settings, choice, named, real, whole
+from imrc.baselines.base import Settings, choice, named, real, whole
 
 Precision = Literal["float32", "float64"]
 
@@ -76,7 +76,7 @@ class MER(NetworkBaseline):
         self._X = np.zeros((1, self.n_features), dtype)
         self._y = np.zeros(1, dtype=np.int64)
 
-    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+    def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         self._reserve(min(self.settings.memory, self.filled + len(X)))
         for i in self.random.permutation(len(X)):
             self._X[0], self._y[0] = X[i], y[i]

@@ -10,8 +10,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from imrc._checks import InputError, check_choice
-from imrc._types import Floats
-from imrc.baselines.base import Baseline, Labels, named
+from imrc._types import Floats, Ints
+from imrc.baselines.base import Baseline, named
 from imrc.baselines.simple import RecentSettings
 
 Refit = Literal["seen", "recent", "single", "numbered", "evolving"]
@@ -78,17 +78,17 @@ class OwnClassifier(Baseline):
     def _start(self) -> None:
         self.estimator: Any = None
         self.kept_tasks: int | None = None
-        self._parts: list[tuple[Floats, Labels]] = []
+        self._parts: list[tuple[Floats, Ints]] = []
         self._rules: list[Any] = []
 
-    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+    def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         self._parts.append((X.copy(), y.copy()))
         if self.kept_tasks is not None:
             del self._parts[: -self.kept_tasks]
         rule = self._learnt(np.vstack([part[0] for part in self._parts]), np.concatenate([p[1] for p in self._parts]))
         self._rules = [*self._rules, rule] if self.keeps_old_rules else [rule]
 
-    def _learnt(self, X: Floats, y: Labels) -> Any:  # noqa: ANN401 - a classifier, or the one class there is
+    def _learnt(self, X: Floats, y: Ints) -> Any:  # noqa: ANN401 - a classifier, or the one class there is
         """Return a fitted copy; the class itself where there is only one, which many classifiers refuse."""
         return int(y[0]) if (y == y[0]).all() else self._seeded().fit(X, y)
 
@@ -100,7 +100,7 @@ class OwnClassifier(Baseline):
         seeds = {name: int(self.random.integers(2**31)) for name, seed in seeds_of(rule).items() if seed is None}
         return rule.set_params(**seeds) if seeds else rule
 
-    def _predict(self, X: Floats, task: int) -> Labels:
+    def _predict(self, X: Floats, task: int) -> Ints:
         rule = self._rules[task if self.keeps_old_rules else -1]
         return np.full(len(X), rule) if isinstance(rule, int) else np.asarray(rule.predict(X), dtype=np.int64)
 
@@ -134,11 +134,11 @@ class _OwnNumbered(OwnClassifier):
 
     needs_task_id = keeps_old_rules = True
 
-    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+    def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         super()._fit_task(step, np.column_stack([X, np.full(len(X), float(step))]), y)
         self._rules = self._rules[-1:]
 
-    def _predict(self, X: Floats, task: int) -> Labels:
+    def _predict(self, X: Floats, task: int) -> Ints:
         rows = np.column_stack([X, np.full(len(X), float(task))])
         return super()._predict(rows, -1)
 
@@ -146,7 +146,7 @@ class _OwnNumbered(OwnClassifier):
 class OwnEvolving(_OwnPerTask):
     """A classifier learnt anew from all samples so far by the weights of `imrc.Evolving`."""
 
-    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+    def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         from imrc.evolving import Evolving
 
         before = copy.copy(self._rules[-1]) if self._rules else Evolving(self._seeded())

@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from imrc._types import Floats
-from imrc.baselines.base import Baseline, Labels, Settings, choice, expit, named, real, whole
+from imrc._types import Floats, Ints
+from imrc.baselines.base import Baseline, Settings, choice, expit, named, real, whole
 from imrc.core.presets import POOLED
 from imrc.core.rules_log import LogLossLearner, half, total_log_loss
 from imrc.core.settings import resolve_settings
@@ -17,7 +17,7 @@ from imrc.solvers.api import with_intercept
 
 
 def fit_multinomial(
-    X: Floats, y: Labels, n_classes: int, C: float = 1.0, start: Floats | None = None, *, tol: float = 1e-4
+    X: Floats, y: Ints, n_classes: int, C: float = 1.0, start: Floats | None = None, *, tol: float = 1e-4
 ) -> Floats:
     """Return weights (n_classes, D + 1), intercept last, of logistic regression as scikit-learn defines it, by L-BFGS.
 
@@ -108,10 +108,10 @@ class MajorityClass(Baseline):
     def _start(self) -> None:
         self.counts = np.zeros(self.n_classes, dtype=np.int64)
 
-    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+    def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         self.counts = self.counts + np.bincount(y, minlength=self.n_classes)
 
-    def _predict(self, X: Floats, task: int) -> Labels:
+    def _predict(self, X: Floats, task: int) -> Ints:
         return np.full(len(X), self.counts.argmax(), dtype=np.int64)
 
     def state_size(self) -> int:
@@ -143,12 +143,12 @@ class Pooled(Baseline):
         """Learn from the rows that a learner of other rules stores: it takes in each task first."""
         self._learner, self._beside = learner, True
 
-    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+    def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         if not self._beside:
             self._learner.add(with_intercept(X), y)
         self.rule = self._learner.pooled()
 
-    def _predict(self, X: Floats, task: int) -> Labels:
+    def _predict(self, X: Floats, task: int) -> Ints:
         return np.asarray((X @ self.rule[:, 1:].T + self.rule[:, 0]).argmax(axis=1), dtype=np.int64)
 
     def state_size(self) -> int:
@@ -169,13 +169,13 @@ class _Logistic(Baseline):
         tried = STRENGTHS if self.settings.penalty == "cv" else STRENGTHS[:1]
         self._losses = dict.fromkeys(tried, 0.0)
         self._judged: dict[float, Floats | None] = dict.fromkeys(tried)
-        self._before: deque[tuple[Floats, Labels]] = deque(maxlen=self._reach())
+        self._before: deque[tuple[Floats, Ints]] = deque(maxlen=self._reach())
 
     def _reach(self) -> int | None:
         """Return how many tasks before the newest are learnt from as well; None: all."""
         return 0
 
-    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+    def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         before = [(X[:0], y[:0]), *self._before]
         known, labels = np.vstack([part[0] for part in before]), np.concatenate([part[1] for part in before])
         C = self._strength(step, known, labels, X, y)
@@ -184,7 +184,7 @@ class _Logistic(Baseline):
         self.rules = [*self.rules, rule] if self.keeps_old_rules else [rule]
         self._before.append((X.copy(), y))
 
-    def _strength(self, step: int, known: Floats, labels: Labels, X: Floats, y: Labels) -> float:
+    def _strength(self, step: int, known: Floats, labels: Ints, X: Floats, y: Ints) -> float:
         """Return C for a rule learnt from the samples known before and those of the newest task."""
         if len(self._losses) > 1 and len(y) > 1:
             held = half(y, step)
@@ -195,7 +195,7 @@ class _Logistic(Baseline):
                 self._losses[factor] += float(total_log_loss(X[held] @ rule[:, :-1].T + rule[:, -1], y[held]))
         return self.settings.C * min(self._losses, key=self._losses.__getitem__)
 
-    def _predict(self, X: Floats, task: int) -> Labels:
+    def _predict(self, X: Floats, task: int) -> Ints:
         rule = self.rules[task if self.keeps_old_rules else -1]
         return np.asarray((X @ rule[:, :-1].T + rule[:, -1]).argmax(axis=1), dtype=np.int64)
 
@@ -276,7 +276,7 @@ class Forest(Baseline):
     def _start(self) -> None:
         self._X, self._y = np.zeros((0, self.n_features + 1)), np.zeros(0, dtype=np.int64)
 
-    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+    def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         from sklearn.tree import DecisionTreeClassifier
 
         self._X = np.concatenate([self._X, np.column_stack([X, np.full(len(X), float(step))])])
@@ -289,7 +289,7 @@ class Forest(Baseline):
             tree = DecisionTreeClassifier(max_features="sqrt", random_state=seed)
             self._trees.append(tree.fit(self._X, self._y, np.bincount(drawn, minlength=rows).astype(np.float64)))
 
-    def _predict(self, X: Floats, task: int) -> Labels:
+    def _predict(self, X: Floats, task: int) -> Ints:
         rows = np.column_stack([X, np.full(len(X), float(task))]).astype(np.float32)
         shares = sum(tree.tree_.predict(rows).reshape(len(rows), -1) for tree in self._trees)
         return np.asarray(self._trees[0].classes_[np.argmax(shares, axis=1)])

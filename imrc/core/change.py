@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from imrc._types import Floats
 from imrc.core.presets import NEGLIGIBLE_VARIANCE
-from imrc.core.recursions import effective_samples
+from imrc.core.recursions import samples_and_weights
 from imrc.solvers.api import softmax
 
 
@@ -155,4 +155,4 @@ class RateOfChange:
 
     def tracked(self, samples: Sequence[int], gaps: Sequence[float], reach: int) -> list[tuple[float, Floats]]:
         """Return effective samples and weights of all tasks, for the newest and those before it, the nearest first."""
-        return effective_samples(samples, self.over(gaps), reach)
+        return samples_and_weights(samples, self.over(gaps), reach)

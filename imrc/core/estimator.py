@@ -24,7 +24,7 @@ from imrc.solvers.api import probabilities, scores, with_intercept
 from imrc.wording import RULES
 
 Rule = Literal["single", "forward", "forward_backward"]
-Task = int | str | tuple[str, float]
+WhichTask = int | str | tuple[str, float]
 
 
 def _holds_numbers(column: ArrayLike) -> bool:
@@ -299,7 +299,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
     risk_ = _newest("risk", "Minimax risks, (n_tasks_,) per rule.")
     ess_ = _newest("ess", "Effective samples each rule was learnt from, (n_tasks_,) per rule.")
 
-    def _estimate(self, task: Task, rule: Rule) -> TaskEstimate:
+    def _estimate(self, task: WhichTask, rule: Rule) -> TaskEstimate:
         check_is_fitted(self, "n_tasks_")
         check_choice("rule", rule, RULES)
         if isinstance(task, str | tuple):
@@ -310,7 +310,9 @@ class IMRC(ClassifierMixin, BaseEstimator):
         task = check_int("task", task, -self.n_tasks_, self.n_tasks_ - 1)
         return self._learner_estimates[rule][task]
 
-    def decision_function(self, X: ArrayLike, task: Task = -1, rule: Rule = "forward_backward") -> NDArray[np.float64]:
+    def decision_function(
+        self, X: ArrayLike, task: WhichTask = -1, rule: Rule = "forward_backward"
+    ) -> NDArray[np.float64]:
         """Return the scores Phi(x, y)'mu; for two classes their difference.
 
         Parameters
@@ -330,12 +332,12 @@ class IMRC(ClassifierMixin, BaseEstimator):
         values = self._scores(X, task, rule)
         return values[:, 1] - values[:, 0] if values.shape[1] == 2 else values
 
-    def _scores(self, X: ArrayLike, task: Task, rule: Rule) -> Floats:
+    def _scores(self, X: ArrayLike, task: WhichTask, rule: Rule) -> Floats:
         estimate = self._estimate(task, rule)
         rows, _ = self._checked(X)
         return scores(with_intercept(self.features_.transform(rows)), estimate.coef, len(self.classes_))
 
-    def predict(self, X: ArrayLike, task: Task = -1, rule: Rule = "forward_backward") -> NDArray[Any]:
+    def predict(self, X: ArrayLike, task: WhichTask = -1, rule: Rule = "forward_backward") -> NDArray[Any]:
         """Return the label with the largest score, ties to the smallest label.
 
         Parameters
@@ -354,7 +356,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         best = np.argmax(self._scores(X, task, rule), axis=1)
         return np.asarray(self.classes_[best])
 
-    def predict_proba(self, X: ArrayLike, task: Task = -1, rule: Rule = "forward_backward") -> Floats:
+    def predict_proba(self, X: ArrayLike, task: WhichTask = -1, rule: Rule = "forward_backward") -> Floats:
         """Return the randomised minimax rule h(y|x).
 
         For 0-1 loss it is proportional to max(Phi(x, y)'mu - nu, 0), for log loss to exp(Phi(x, y)'mu).
@@ -382,7 +384,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         X: ArrayLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-        task: Task = -1,
+        task: WhichTask = -1,
         rule: Rule = "forward_backward",
     ) -> float:
         """Return the share of correct labels.

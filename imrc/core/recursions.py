@@ -1,7 +1,7 @@
 """Sample averages, eq. (4), and the recursions that track mean vectors from them: forward (6), backward, both (10).
 
 Everything that tracks calls these functions: preset "paper" with one gain per component; preset "recommended" with one
-gain for all, s and d of shape (rates, 1), and with one rate by `effective_samples`; theory and pictures. They work
+gain for all, s and d of shape (rates, 1), and with one rate by `samples_and_weights`; theory and pictures. They work
 element by element on float64 arrays and never modify their input. ``s = 0`` (a constant feature, or a class that did
 not appear) takes the limit of the formulas: a component known exactly stays as it is.
 """
@@ -145,13 +145,13 @@ def borrowed(ess: float, change: float) -> float:
     return ess if ess == 0.0 or change == 0.0 else ess / (1.0 + ess * change)
 
 
-def effective_samples(samples: Sequence[int], changes: Sequence[float], reach: int) -> list[tuple[float, Floats]]:
+def samples_and_weights(samples: Sequence[int], changes: Sequence[float], reach: int) -> list[tuple[float, Floats]]:
     """Return effective samples and weights of all tasks, for the newest and those before it, the nearest first.
 
     Eqs. (6) and (10) where one gain holds for all components: by effective samples, sigma^2 / s, of each task. The
     change that leads to a task is in units of sigma^2.
 
-    >>> effective_samples([10, 10], [0.0, 0.1], 1)
+    >>> samples_and_weights([10, 10], [0.0, 0.1], 1)
     [(15.0, array([0.33333333, 0.66666667])), (15.0, array([0.66666667, 0.33333333]))]
     """
     forward, last = deque([(0.0, np.zeros(len(samples)))], maxlen=reach + 1), len(samples) - 1

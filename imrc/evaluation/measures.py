@@ -190,7 +190,7 @@ def definitions() -> dict[str, str]:
     }
 
 
-MOST_TASKS = 300
+LARGEST_MATRIX = 300
 """More tasks than a picture of a matrix could show."""
 
 
@@ -242,9 +242,9 @@ def error_matrix(accuracy: ArrayLike, *, name: str = "matrix") -> ErrorMatrix:
     """
     R = np.asarray(accuracy, dtype=np.float64)
     R = R[None] if R.ndim == 2 else R
-    if R.ndim != 3 or R.shape[1] != R.shape[2] or not 2 <= R.shape[1] <= MOST_TASKS or not len(R):
+    if R.ndim != 3 or R.shape[1] != R.shape[2] or not 2 <= R.shape[1] <= LARGEST_MATRIX or not len(R):
         raise DataError(
-            f"A matrix has one row per step and one column per task, 2 to {MOST_TASKS} of both; got the shape "
+            f"A matrix has one row per step and one column per task, 2 to {LARGEST_MATRIX} of both; got the shape "
             f"{' x '.join(map(str, np.shape(accuracy)))}."
         )
     step, task = np.indices(R.shape[1:])

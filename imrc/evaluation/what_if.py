@@ -21,7 +21,7 @@ from imrc.wording import RULES, decimal, listed
 if TYPE_CHECKING:
     import pandas as pd
 
-FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
+BLOCK_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 LEAST_BLOCKS = 3
 MOST_BLOCKS = 200
 _ORDER_KEY = 1 << 20
@@ -55,7 +55,7 @@ def block_sizes(sequence: TaskSequence, settings: RunSettings) -> list[int]:
     n grows with the block, so that as many rows are labelled in all.
     """
     rows, present = int(sequence.sizes.sum()), round(float(sequence.sizes.mean()))
-    sizes = sorted({round(present * factor) for factor in FACTORS})
+    sizes = sorted({round(present * factor) for factor in BLOCK_FACTORS})
     return [
         size
         for size in sizes

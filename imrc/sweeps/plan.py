@@ -28,7 +28,7 @@ from imrc.tasks import TaskSequence
 if TYPE_CHECKING:
     import pandas as pd
 
-READING = ("target", "by", "every", "period", *OPTIONS)
+FILE_OPTIONS = ("target", "by", "every", "period", *OPTIONS)
 """How files are cut into tasks, as in `imrc.tasks_from`."""
 
 
@@ -100,7 +100,7 @@ class SweepSpec:
     seeds: tuple[int, ...] = (SETTINGS["seed"].default,)
     repetitions: int = SETTINGS["repetitions"].default  # splits and draws per seed
     scenario: ScenarioName = "continual"  # only "multi_task" has cells of its own
-    reading: Mapping[str, Any] = field(default_factory=dict)  # how all files are cut, see `READING`
+    reading: Mapping[str, Any] = field(default_factory=dict)  # how all files are cut, see `FILE_OPTIONS`
 
     def __post_init__(self) -> None:
         check_choice("scenario", self.scenario, SCENARIO_NAMES)
@@ -115,7 +115,7 @@ class SweepSpec:
             named = zip(where if len(values) > 1 else [key], values, strict=False)
             object.__setattr__(self, key, tuple(dict.fromkeys(check(value, name) for name, value in named)))
         SETTINGS["repetitions"].check(self.repetitions)
-        check_names("reading", self.reading, READING, "key")
+        check_names("reading", self.reading, FILE_OPTIONS, "key")
         if self.reading and not any(map(is_file, self.datasets)):
             raise InputError(f"{next(iter(self.reading))} is for your own files. Datasets are already cut into tasks.")
 
