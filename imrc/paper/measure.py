@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import platform
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -12,7 +11,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-import imrc
 from imrc import datasets
 from imrc._checks import InputError, check_choice, check_int
 from imrc._types import Progress
@@ -37,6 +35,7 @@ from imrc.paper.printed import (
     printed_error,
     printed_of,
 )
+from imrc.sweeps.cell import versions
 from imrc.tasks import TaskSequence
 
 TableKind = Literal["errors", "window", "backward", "time", "characteristics"]
@@ -240,11 +239,3 @@ def beside_print(error: Any, stderr: Any, printed: Any, printed_std: Any) -> tup
     gap = error - printed
     two = 2.0 * np.hypot(stderr, np.nan_to_num(printed_std) / math.sqrt(PRINTED_REPETITIONS))
     return gap, two, abs(gap) <= np.fmax(TOLERANCE, two)
-
-
-def versions() -> str:
-    """Return the versions that decide the numbers, in words."""
-    import numba
-
-    python = platform.python_version()
-    return f"imrc {imrc.__version__}, Python {python}, numpy {np.__version__}, numba {numba.__version__}"

@@ -170,9 +170,10 @@ def is_file(dataset: str) -> bool:
 
 
 @cache
-def _versions() -> str:
-    found = {name: version(name) for name in ("numpy", "scipy", "numba", "scikit-learn")}
-    return json.dumps({"imrc": imrc.__version__, "python": platform.python_version(), **found})
+def versions() -> str:
+    """Return the versions that decide the numbers, in words."""
+    found = (f"{name} {version(name)}" for name in ("numpy", "scipy", "numba", "scikit-learn"))
+    return ", ".join([f"imrc {imrc.__version__}, Python {platform.python_version()}", *found])
 
 
 def _scores(result: RunResult) -> list[dict[str, Any]]:
@@ -216,6 +217,6 @@ def _run(cell: Cell) -> Record:
         "seconds": float(np.sum(result.method_time_s[name])),
         "wall_s": time.perf_counter() - started,
         "state": float(result.state_sizes[name][0, -1]),
-        "versions": _versions(),
+        "versions": versions(),
         "content": result.to_bytes(),
     }

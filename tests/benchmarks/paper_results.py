@@ -9,7 +9,6 @@ What is in none of them stays as it is shipped, and so do the columns and their 
 have a name of their own. The word tasks measures the errors of all sequences of k consecutive tasks of Spam.
 """
 
-import json
 import shutil
 import sys
 from dataclasses import replace
@@ -27,8 +26,8 @@ from imrc.evaluation.comparison import imrc_key
 from imrc.evaluation.run import run_all
 from imrc.evaluation.significance import Headline, half_width
 from imrc.features import FeatureSpec
-from imrc.paper.measure import versions
 from imrc.paper.shipped import results_folder
+from imrc.sweeps.cell import versions
 from tests.benchmarks.common import RESULTS as MEASURED
 
 RESULTS = results_folder()
@@ -52,12 +51,6 @@ def put_together(outputs: Path, name: str, patterns: list[str], by: list[str]) -
 def write(table: pd.DataFrame, name: str) -> None:
     table.to_csv(RESULTS / f"{name}.csv", index=False, float_format="%.5g")
     print(f"{name}: {len(table)} rows")
-
-
-def in_words(kept: str) -> str:
-    """Return versions as the store of a sweep has them, as `imrc.paper.measure.versions` says them."""
-    known = json.loads(kept)
-    return f"imrc {known['imrc']}, Python {known['python']}, numpy {known['numpy']}, numba {known['numba']}"
 
 
 def window_errors(sequence: imrc.TaskSequence, settings: RunSettings) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -108,7 +101,7 @@ def main() -> None:
         write(pd.concat([pd.read_csv(path) for path in lags])[columns].dropna(), "lags")
     for path in outputs.glob("sweep_covertype.csv"):
         cells = pd.read_csv(path).assign(dataset="covertype")
-        cells = cells.assign(date=cells["finished_at"].str[:10], versions=cells["versions"].map(in_words))
+        cells = cells.assign(date=cells["finished_at"].str[:10])
         write(cells[[*pd.read_csv(RESULTS / "covertype.csv", nrows=0)]], "covertype")
     growth = pd.read_csv(MEASURED / "solver_growth.csv")
     write(growth[["varied", "k", "n", "b", "ms_per_task", "seed", "versions"]], "growth")

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 import imrc
-from imrc.paper.measure import versions
 from imrc.solvers import warm_up
+from imrc.sweeps.cell import versions
 from imrc.tasks import Task, TaskSequence
 from tests.benchmarks.common import parser, processor, write
 
