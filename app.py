@@ -35,8 +35,6 @@ else:
         st.Page(
             entry.file,
             title=entry.title,
-            # With icons, only six of the seven fit beside each other on a page of 1024 pixels.
-            icon=entry.icon if frame.narrow() else None,
             url_path="" if entry.default else entry.url_path,
             default=entry.default,
         )
@@ -60,25 +58,8 @@ else:
     with frame.shown():
         # What is there at times only has a place that is always there: what moved would be drawn anew, and a click on
         # it meanwhile lost.
-        row, line, pinned, notes, body = (
-            st.container(horizontal=number == 0, key=f"frame{number}") for number in range(5)
-        )
-        if frame.narrow():
-            # On phones Streamlit hides navigation and settings behind buttons without words.
-            with row.popover("All pages", icon=":material/menu:"):
-                for target in pages:
-                    st.page_link(target)
-                st.markdown(guard.LINK)
-            if entry.runs:
-                row.button(
-                    "Settings",
-                    key="open_settings",
-                    icon=":material/tune:",
-                    on_click=state.settings_pressed,
-                    help="Opens the settings of the run.",
-                )
-                with row:
-                    frame.move_sidebar(*state.visit().sidebar)
+        line, pinned, notes, body = (st.container(key=f"frame{number}") for number in range(4))
+        st.html(frame.STYLE)
         state.follow_address(entry.title)
         if state.ask_for_file() and entry.runs:
             st.switch_page("pages/your_data/page.py")

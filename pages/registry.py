@@ -14,7 +14,6 @@ class PageEntry:
 
     file: str
     title: str
-    icon: str
     url_path: str
     earlier: str = ""
     default: bool = False
@@ -23,13 +22,11 @@ class PageEntry:
 
 
 PAGES: tuple[PageEntry, ...] = (
-    PageEntry("pages/result/page.py", "Result", ":material/grid_on:", "result", "explore", default=True),
-    PageEntry("pages/learn/page.py", "Learn", ":material/school:", "learn", "how-it-works", runs=False, roomy=True),
-    PageEntry("pages/your_data/page.py", "Your data", ":material/upload_file:", "your-data", runs=False),
-    PageEntry("pages/evolving/page.py", "Is it evolving?", ":material/troubleshoot:", "is-it-evolving", "evolving"),
-    PageEntry(
-        "pages/why_it_helps/page.py", "Why it helps", ":material/query_stats:", "why-it-helps", "effective-sample-size"
-    ),
-    PageEntry("pages/against_others/page.py", "Against others", ":material/leaderboard:", "against-others", "compare"),
-    PageEntry("pages/the_paper/page.py", "The paper", ":material/article:", "the-paper", runs=False, roomy=True),
+    PageEntry("pages/result/page.py", "Result", "result", "explore", default=True),
+    PageEntry("pages/learn/page.py", "Learn", "learn", "how-it-works", runs=False, roomy=True),
+    PageEntry("pages/your_data/page.py", "Your data", "your-data", runs=False),
+    PageEntry("pages/evolving/page.py", "Is it evolving?", "is-it-evolving", "evolving"),
+    PageEntry("pages/why_it_helps/page.py", "Why it helps", "why-it-helps", "effective-sample-size"),
+    PageEntry("pages/against_others/page.py", "Against others", "against-others", "compare"),
+    PageEntry("pages/the_paper/page.py", "The paper", "the-paper", runs=False, roomy=True),
 )

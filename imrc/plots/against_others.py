@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 from imrc.plots._drawing import (
     COLOURS,
     DASHES,
+    LEGEND_PX,
     Traces,
     axis,
     chart,
@@ -46,7 +47,7 @@ METHOD_DASHES = {
 }
 """References share one colour and differ in this; published methods are drawn through."""
 
-_ROW_PX = 21  # Height of a method in a list.
+_ROW_PX = 20  # Height of a method in a list.
 
 
 def _rule_of(method: str) -> str | None:
@@ -79,7 +80,7 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
     traces.dots(
         rows["error"],
         rows["title"],
-        "Measured here, with 95 % intervals" if np.isfinite(rows["half"]).any() else "Measured here",
+        "Measured here",
         list(map(colour_of, rows["method"])),
         symbol=["circle-open" if _is_paper(name) else "circle" for name in rows["method"]],
         size=11,
@@ -100,7 +101,9 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
         axis(measure, **decimals(ends, ticks=8)),
         names_axis(table["title"], showgrid=True),
         title=f"Which method makes {fewest(measure)}?",
-        height=134 + _ROW_PX * len(rows),
+        subtitle="bars: 95 % intervals" if np.isfinite(rows["half"]).any() else "",
+        legend=len(printed) > 0,
+        height=108 + LEGEND_PX * bool(len(printed)) + _ROW_PX * len(rows),
     )
 
 

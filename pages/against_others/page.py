@@ -65,7 +65,7 @@ charts.show(
     alt="Errors of all methods with 95 % intervals: "
     + ", ".join(f"{one.title} {one.error:.3f}" for one in table.itertuples()),
 )
-st.dataframe(view, hide_index=True, row_height=24, height=38 + 24 * len(view), column_config=views.columns(kind))
+st.dataframe(view, hide_index=True, row_height=23, height=38 + 23 * len(view), column_config=views.columns(kind))
 with controls.for_experts("compare_experts") as fold:
     if fold.open:
         views.experts(table, scores, kind, choice, measured=measure)

@@ -36,10 +36,6 @@ OWN = "your_file"
 """Name of a visitor's own sequence; it lives in the session and is never part of a link."""
 
 PRESET_TITLES = {"paper": "As in the paper", "recommended": "Recommended"}
-RETIRED = {
-    "recommended_01": ("recommended", "0-1"), "recommended_2023": ("recommended", "log"), "custom": ("paper", "log"),
-}  # fmt: skip
-"""Presets that links of version 1 may name, with the preset and the loss in their place."""
 NUMBERS = ("n", "k", "b", "W", "repetitions", "seed")
 
 CHOICE_NAMES = ("dataset", "features", "frequencies", "sigma2", "preset", "loss", "scenario", *NUMBERS)
@@ -149,13 +145,7 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dic
     entry = None if dataset == OWN else datasets.entry(dataset)
     usual = {} if entry is None else {"k": entry.opens_with, "n": entry.labels}
     numbers = {name: number(name, usual.get(name, SETTINGS[name].default)) for name in NUMBERS if name != "W"}
-    usual_loss = "log"
-    if values.get("preset") in RETIRED:
-        preset, usual_loss = RETIRED[values["preset"]]
-        of_loss = f", with the {usual_loss} loss" if preset == "recommended" else ""
-        notes["preset"] = f"The preset {values['preset']} no longer exists; {preset} is used{of_loss}."
-        values = {**values, "preset": preset}
-    preset, loss = word("preset", PRESETS, DEFAULT), word("loss", SETTINGS["loss"].words, usual_loss)
+    preset, loss = word("preset", PRESETS, DEFAULT), word("loss", SETTINGS["loss"].words, "log")
     features = FeatureSpec(
         word("features", SETTINGS["features"].words, own_features(preset).kind),
         number("frequencies", SETTINGS["frequencies"].default),

@@ -47,26 +47,13 @@ def watch() -> None:
     report(key=_KEY, data={"narrow": narrow()}, on_narrow_change=lambda: None)
 
 
-# Streamlit opens and closes the sidebar for an app only until a visitor has done so by hand once. So its own button is
-# pressed; each wish once, whatever is drawn again.
-_MOVER = """
-let done = 0;
-export default function ({ data }) {
-  if (data.number === done) return;
-  done = data.number;
-  const expand = document.querySelector('[data-testid="stExpandSidebarButton"]');
-  const collapse = document.querySelector('[data-testid="stSidebarCollapseButton"] button');
-  if (data.open && expand) expand.click();
-  if (!data.open && !expand && collapse) collapse.click();
-}
-"""
-
-
-def move_sidebar(number: int, is_open: bool) -> None:
-    """Open or close the sidebar of a phone; wishes are numbered from 1, 0: none yet."""
-    move = st.components.v2.component("sidebar_mover", js=_MOVER)
-    move(key="sidebar_mover", data={"number": number, "open": is_open})
-
+# On a phone Streamlit's button for the sidebar, which holds the list of pages too, has no words.
+STYLE = f"""<style>
+@media (max-width: {PHONE_PX}px) {{
+  [data-testid=stExpandSidebarButton] {{ width: auto }}
+  [data-testid=stExpandSidebarButton]::after {{ content: "Pages and settings"; padding-left: 0.5rem }}
+}}
+</style>"""
 
 _MARK = "shown_to_the_visitor"
 

@@ -19,7 +19,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
-from pages.shell import documentation, keeping, streamlit_private
+from pages.shell import keeping, streamlit_private
 
 HOSTS = "IMRC_HOSTS"
 """Environment variable that `imrc app` sets: names the server answers to, with commas; empty: every name."""
@@ -32,22 +32,21 @@ _MOST_BYTES = (st.get_option("server.maxUploadSize") << 20) + 10_000
 _LEFT_S = st.get_option("server.disconnectedSessionTTL") + 5.0
 """After so many seconds nobody whose connection ended comes back to the same page."""
 
-_ARTICLE_FILE = documentation.DOCS / "article" / "article.html"
-_FIRST_PAGE = documentation.DOCS / "_build" / "html" / "index.html"
+_DOCS = Path(__file__).resolve().parents[2] / "docs"
+_ARTICLE_FILE = _DOCS / "article" / "article.html"
+_FIRST_PAGE = _DOCS / "_build" / "html" / "index.html"
 _SITE = _FIRST_PAGE if _FIRST_PAGE.is_file() else _ARTICLE_FILE
 """The documentation where it was built, else its article alone. The article is not taken from it: it may be older."""
 ARTICLE = "documentation/article.html"
 """Address of the article, from any page of the app."""
-_AS_TEXT = _SITE is _ARTICLE_FILE and documentation.IS_THERE
-LINK = f"[Documentation]({'documentation/' if _SITE is _FIRST_PAGE or _AS_TEXT else ARTICLE})"
+LINK = f"[Documentation]({'documentation/' if _SITE is _FIRST_PAGE else ARTICLE})"
 """A link in Markdown, from any page of the app, whatever address it is reached by."""
 
 
 def routes() -> list[BaseRoute]:
     """Return what answers below /documentation."""
     article = Route(f"/{ARTICLE}", lambda _: FileResponse(_ARTICLE_FILE))
-    site = Mount("/documentation", StaticFiles(directory=_SITE.parent, html=True))
-    return [article, *(documentation.ROUTES if _AS_TEXT else ()), site]
+    return [article, Mount("/documentation", StaticFiles(directory=_SITE.parent, html=True))]
 
 
 def _inline_scripts() -> str:

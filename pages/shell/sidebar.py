@@ -119,7 +119,7 @@ def _download(name: str) -> None:
         bar.empty()
         st.error(f"{plain(error.reason)} *By hand* shows another way.", icon=":material/cloud_off:")
     else:
-        state.looked().clear()
+        state.here.clear()
         st.rerun()
 
 
@@ -177,7 +177,7 @@ def _run(visit: state.Visit) -> None:
     if visit.failure:
         st.error(visit.failure, icon=":material/broken_image:")
     elif visit.slow is not None:
-        st.html("<style>.st-key-frame1, .st-key-frame4 { opacity: 0.45; }</style>")
+        st.html("<style>.st-key-frame0, .st-key-frame3 { opacity: 0.45; }</style>")
         takes = f" (about {duration(visit.slow[1])})" if visit.slow[1] else ""
         st.button(
             f"Run{takes}",
@@ -185,7 +185,7 @@ def _run(visit: state.Visit) -> None:
             icon=":material/play_arrow:",
             width="stretch",
             key="run",
-            on_click=state.run_pressed,
+            on_click=visit.run,
             help="Short runs start by themselves when you change a value. Longer ones wait for this button, and until "
             "then you see the result for the previous values.",
         )
@@ -212,7 +212,6 @@ def _settings(visit: state.Visit) -> None:
 def show(settings: bool) -> None:
     """Draw the sidebar; with settings if the page shows a run, so that they have an effect."""
     with st.sidebar:
-        frame.watch()
         st.caption("Learn tasks from few samples each, and see whether borrowing between them pays.")
         if settings:
             running.follow()
@@ -220,3 +219,4 @@ def show(settings: bool) -> None:
         else:
             state.keep_widgets()
         st.caption(f"{guard.LINK} · Version {imrc.__version__}")
+        frame.watch()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -29,7 +28,7 @@ _LARGE = 10_000_000
 _LARGE_S = 600.0
 """Seconds after which that one is loaded again, so that it does not stay for ever."""
 
-_LOOKED_S = 5.0
+_LOOKED_S = 10.0
 """Seconds for which it is not asked again which files are on this computer."""
 
 T = TypeVar("T", RunResult, Assessment)
@@ -47,20 +46,10 @@ def _load_large(name: str, tasks: int, seed: int) -> imrc.TaskSequence:
     return datasets.load(name, tasks=tasks, seed=seed)
 
 
-@st.cache_resource(show_spinner=False)
-def looked() -> dict[tuple[str, ...], tuple[float, set[str]]]:
-    """Return when the folders of data were looked at last, and which datasets were there."""
-    return {}
-
-
-def here() -> set[str]:
-    """Return the datasets whose files are on this computer, as seen some seconds ago."""
-    folders = tuple(os.environ.get(name, "") for name in ("IMRC_DATA", "IMRC_CACHE"))
-    when, found = looked().get(folders, (-math.inf, set()))
-    if time.monotonic() - when >= _LOOKED_S:
-        found = {name for name in datasets.names() if datasets.status(name).loadable}
-        looked()[folders] = time.monotonic(), found
-    return found
+@st.cache_resource(ttl=_LOOKED_S, show_spinner=False)
+def here(*folders: str) -> frozenset[str]:
+    """Return the datasets whose files are on this computer, in the `folders` named, as seen some seconds ago."""
+    return frozenset(name for name in datasets.names() if datasets.status(name).loadable)
 
 
 def is_large(name: str) -> bool:
@@ -129,8 +118,6 @@ class Visit:
     link_waits: bool = False  # the address bar has yet to be told
     linked_at: float = 0.0
     page: str = ""  # title of the page that was drawn last
-    # How often a phone was asked to open or close its sidebar, and whether to open it the last time.
-    sidebar: tuple[int, bool] = (0, False)
     own_sequence: imrc.TaskSequence | None = None
     own_source: tuple[str, dict[str, Any]] = ("", {})  # file and how it was cut, for the code that repeats a run
     own_head: imrc.TaskSequence | None = None  # its first tasks, as many as were used last
@@ -155,7 +142,8 @@ class Visit:
 
     def known_datasets(self) -> set[str]:
         """Names this visitor can run."""
-        return self.listed_datasets() & {*here(), OWN}
+        folders = (os.environ.get(name, "") for name in ("IMRC_DATA", "IMRC_CACHE"))
+        return self.listed_datasets() & {*here(*folders), OWN}
 
     def listed_datasets(self) -> set[str]:
         """Names in the list, also of datasets that are not on this computer."""
@@ -344,19 +332,6 @@ def wanted_values() -> dict[str, Any]:
 def keep_widgets(names: Iterable[str] = CHOICE_NAMES) -> None:
     """Keep what widgets of the sidebar hold through a run of the script that may not draw them."""
     st.session_state.update({name: st.session_state[name] for name in names})
-
-
-def run_pressed() -> None:
-    """Make what the widgets hold the choice; a phone closes the sidebar, which covers the result there."""
-    mine = visit()
-    mine.run()
-    mine.sidebar = (mine.sidebar[0] + 1, False)
-
-
-def settings_pressed() -> None:
-    """Open the sidebar of a phone."""
-    mine = visit()
-    mine.sidebar = (mine.sidebar[0] + 1, True)
 
 
 def ask_for_file() -> bool:

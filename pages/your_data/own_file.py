@@ -12,6 +12,7 @@ import streamlit as st
 
 from imrc import datasets
 from imrc.datasets import Cut, DataError, Table
+from imrc.tables import Suggestion
 from pages.shell import guard, keeping, state, streamlit_private
 from pages.shell.choice import plain
 
@@ -22,16 +23,13 @@ _WIDGETS = {
     "own_read_header": ("The first row holds", "The notes below say which reading was used, and why."),
     "own_read_sheet": ("Sheet", "The first sheet with a table is read."),
     "own_label": ("Label: the column to predict", "A column with 2 to 50 different values, or of measured numbers."),
-    "own_how": ("Tasks", "Rows with the same value form a task, or else blocks of rows in the order of the file."),
     "own_block": ("Rows per task", "Blocks follow the order of the file. An incomplete last block is left out."),
     "own_task": (
         "Task column",
-        "Dates and numbers are sorted. Words keep the order in which they first appear.",
+        "Rows with the same value form a task. Dates and numbers are sorted; words keep the order in which they first "
+        "appear. Without a column, tasks are blocks of rows in the order of the file.",
     ),
-    "own_period_": (
-        "One task per",
-        "Rows of the same period form a task. The number of tasks is in brackets.",
-    ),
+    "own_period_": ("One task per", "Rows of the same period form a task. The number of tasks is in brackets."),
     "own_exclude": ("Columns not to learn from", "Identifiers, and whatever is known only after the label."),
     "own_words": (
         "Numbers that are names",
@@ -122,7 +120,7 @@ def _kept(draw: Callable[..., Any], key: str, *options: Any, usual: Any, part: o
     (label, note), key = _WIDGETS[key], f"{key}{part}"
     chosen = state.visit().own_choices
     value = st.session_state[key] if key in st.session_state else chosen.get(key, usual)
-    if draw.__name__ in ("selectbox", "multiselect"):
+    if draw.__name__ in ("selectbox", "multiselect") and value is not None:
         there = [one for one in (value if isinstance(value, list) else [value]) if one in options[0]]
         value = there if isinstance(value, list) else there[0] if there else usual
     if key not in st.session_state or st.session_state[key] != value:
@@ -203,36 +201,30 @@ def _label(table: Table, suggested: str | None) -> dict[str, Any]:
 
 def options(table: Table) -> dict[str, Any] | None:
     """Draw what a visitor chooses about the columns; return the options of `cut_table`, None if incomplete."""
-    suggested = datasets.suggest(table)
-    left, right = st.columns(2)
-    with left:
+    suggested, places = datasets.suggest(table), st.columns(3)
+    with places[0]:
         label = _label(table, suggested.label)
-        usual, shown = "column" if suggested.task else "blocks", {"column": "By a column", "blocks": "Blocks of rows"}
-        how = _kept(st.radio, "own_how", list(shown), usual=usual, horizontal=True, format_func=shown.get)
-    with right:
-        if how == "column":
-            tasks = _task(table, label["label"], suggested.task)
-        else:
-            usual = max(2, min(suggested.block, table.n_rows))
-            tasks = {"block": _kept(st.number_input, "own_block", 2, max(2, table.n_rows), usual=usual)}
-    if label["label"] is None or not tasks:
-        st.info("Choose the column to predict, and how rows form tasks.")
+    tasks = _tasks(table, label["label"], suggested, places)
+    if label["label"] is None:
+        st.info("Choose the column to predict.")
         return None
     return {**label, **tasks, **_details(table, {label["label"], tasks.get("task")})}
 
 
-def _task(table: Table, label: str | None, suggested: str | None) -> dict[str, Any]:
-    """Draw the choice of the task column; return its options of `cut_table`, none if it is not chosen."""
+def _tasks(table: Table, label: str | None, suggested: Suggestion, places: list[Any]) -> dict[str, Any]:
+    """Draw the choice of what makes a task; return its options of `cut_table`."""
     possible = [name for name in table.names if name != label]
-    usual = suggested if suggested in possible else None
-    task = _kept(st.selectbox, "own_task", possible, usual=usual, index=None)
-    if task is None or table.column(task).kind != "date":
-        return {} if task is None else {"task": task}
+    usual: Any = suggested.task if suggested.task in possible else None
+    task = _kept(places[1].selectbox, "own_task", possible, usual=usual, index=None, placeholder="None: blocks of rows")
+    if task is None:
+        most = max(2, table.n_rows)
+        return {"block": _kept(places[2].number_input, "own_block", 2, most, usual=min(max(2, suggested.block), most))}
+    if table.column(task).kind != "date":
+        return {"task": task}
     counts, usual = datasets.possible_periods(table.column(task)), datasets.suggested_period(table.column(task))
     shown = {name: f"{'different moment' if name == 'value' else name} ({count:,})" for name, count in counts.items()}
-    place = table.names.index(task)
-    period = _kept(st.selectbox, "own_period_", list(counts), usual=usual, part=place, format_func=shown.get)
-    return {"task": task, "period": period}
+    options = {"usual": usual, "part": table.names.index(task), "format_func": shown.get}
+    return {"task": task, "period": _kept(places[2].selectbox, "own_period_", list(counts), **options)}
 
 
 def _details(table: Table, taken: set[str | None]) -> dict[str, Any]:

@@ -56,12 +56,12 @@ if visit.own_adopted:
     # With the parameters given: Streamlit refuses to clear those that belong to controls of this page.
     st.switch_page("pages/result/page.py", query_params=visit.link)
 
-tasks = cut.task_table()
-charts.show(
-    class_balance,
-    tasks,
-    name="class-balance",
-    alt=f"Rows of {len(sequence)} tasks, stacked by class: {tasks['rows'].min()} to {tasks['rows'].max()} per task.",
-)
-st.markdown("### What happens to each column")
-charts.table(cut.column_table(), name="columns", height="content" if len(cut.columns) <= 12 else 440)
+with st.expander("Rows of each task, and what happens to each column", icon=":material/table_chart:"):
+    tasks = cut.task_table()
+    charts.show(
+        class_balance,
+        tasks,
+        name="class-balance",
+        alt=f"Rows of {len(tasks)} tasks, stacked by class: {tasks['rows'].min()} to {tasks['rows'].max()} per task.",
+    )
+    charts.table(cut.column_table(), name="columns", height="content" if len(cut.columns) <= 12 else 440)

@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import expect
 
 from imrc.plots._drawing import PAPER
-from pages.shell import documentation
 from tests.app.conftest import ROOT, running_server
 
 
@@ -23,7 +22,7 @@ def test_a_sidebar_opened_late_shows_and_runs_the_settings_of_the_link(new_page,
     expect(page.locator(".js-plotly-plot .heatmaplayer .hm")).to_have_count(3)
     page.get_by_text("Ladder by task", exact=True).first.click()
     expect(page.locator(".js-plotly-plot .heatmaplayer .hm")).to_have_count(0)
-    page.get_by_role("button", name="Settings").click()
+    page.get_by_role("button", name="Expand sidebar").click()
     for name, value in {"Samples n": "12", "Backward b": "2", "Tasks k": "6"}.items():
         expect(page.get_by_role("spinbutton", name=name)).to_have_value(value)
     # The lists of datasets and presets are judged by what a run makes of them.
@@ -34,15 +33,15 @@ def test_a_sidebar_opened_late_shows_and_runs_the_settings_of_the_link(new_page,
     # Closed, it can be opened again.
     page.locator("[data-testid=stSidebarCollapseButton] button").click()
     expect(page.locator("h1").first).to_be_in_viewport()
-    page.get_by_role("button", name="Settings").click()
+    page.get_by_role("button", name="Expand sidebar").click()
     expect(page.get_by_role("spinbutton", name="Samples n")).to_have_value("14")
 
 
 def test_a_phone_has_a_list_of_all_pages(new_page, server):
     page = new_page(390, 900)
     page.goto(f"{server}/?n=12")
-    page.get_by_role("button", name="All pages").click()
-    page.get_by_test_id("stPopoverBody").get_by_role("link", name="Learn").click()
+    page.get_by_role("button", name="Expand sidebar").click()
+    page.get_by_test_id("stSidebar").get_by_role("link", name="Learn").click()
     expect(page.locator("h1").filter(has_text="what neighbours know")).to_be_attached()
     expect(page).to_have_url(re.compile(r"learn\?(.*&)?n=12(&|$)"))
 
@@ -79,13 +78,6 @@ def test_the_documentation_opens_from_the_app_and_no_other_file_is_served(server
     target.close()
     for path in ("conf.py", "..%2fconf.py", "no-such-page.html"):
         assert page.request.get(f"{server}/documentation/{path}").status in (400, 404), path
-
-
-def test_without_a_built_site_the_pages_of_the_documentation_open_as_text():
-    names = re.findall(r'href="([^"]+)\.md"', documentation.index().body.decode())
-    assert {"how-to/choose", "deploy"} < set(names)
-    for name in (*names, "../README", "conf"):
-        assert documentation.text(name).status_code == (200 if name in names else 404), name
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

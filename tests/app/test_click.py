@@ -43,8 +43,7 @@ def test_a_change_builds_few_settings_looks_for_few_files_and_passes_few_files(a
     looked, is_file = [], Path.is_file
     # Streamlit looks for the scripts of the pages.
     monkeypatch.setattr(Path, "is_file", lambda path: (path.suffix != ".py" and looked.append(path)) or is_file(path))
-    monkeypatch.setattr(state, "_LOOKED_S", 600.0)
-    state.looked().clear()
+    state.here.clear()
     test.number_input(key="n").set_value(7)  # with its run: smaller b and k are in the one before
     calls = counted(test.run)
     assert test.session_state["visit"].choice.settings.n == 7

@@ -244,7 +244,6 @@ def test_pages_agree_on_a_rare_class(app, capsys, preset):
     test = app(dataset="identical", k="3", n="10", repetitions="5", preset=preset).switch_page(VIEWS["your_data"]).run()
     test.file_uploader(key="own_upload").set_value(("customers.csv", rare_table(), "text/csv")).run()
     test.selectbox(key="own_label").set_value("left").run()
-    test.radio(key="own_how").set_value("column").run()
     test.selectbox(key="own_task").set_value("month").run()
     test.button(key="own_use").click().run()
     for scenario in SCENARIOS:

@@ -121,18 +121,6 @@ def test_the_representation_follows_the_preset_until_somebody_sets_it(app):
 
 
 @pytest.mark.parametrize(
-    ("gone", "preset", "loss"),
-    [("recommended_01", "recommended", "0-1"), ("recommended_2023", "recommended", "log"), ("custom", "paper", "0-1")],
-)
-def test_a_link_to_a_preset_that_is_gone_gets_another_one_and_says_so(app, gone, preset, loss):
-    test = app(dataset="trend", k="5", n="6", preset=gone)
-    assert not test.exception
-    assert f"The preset {gone} no longer exists; {preset} is used" in texts(test)
-    settings = test.session_state["visit"].choice.settings
-    assert (settings.preset, settings.learner.loss) == (preset, loss)
-
-
-@pytest.mark.parametrize(
     ("query", "said"),
     [
         ({"n": "abc"}, "n = 'abc' is not possible (1 to 10,000); 4 is used"),
@@ -143,6 +131,7 @@ def test_a_link_to_a_preset_that_is_gone_gets_another_one_and_says_so(app, gone,
         ({"b": "500"}, "With 20 tasks, at most 19 come before the newest: b = 19 is used, not 500"),
         ({"W": ""}, "W = '' is not possible"),
         ({"dataset": "../../etc/passwd"}, "dataset = '../../etc/passwd' is not known; six_or_nine is used"),
+        ({"preset": "recommended_01"}, "preset = 'recommended\\_01' is not known; recommended is used"),
         ({"scenario": "<b>yesterday</b>"}, "is not known; continual is used"),
     ],
 )

@@ -11,7 +11,7 @@ from imrc import datasets
 from imrc.core.presets import PRESETS
 from imrc.core.settings import SETTINGS
 from imrc.features import FEATURE_KINDS
-from pages.shell.choice import NUMBERS, RETIRED, Choice, from_values
+from pages.shell.choice import NUMBERS, Choice, from_values
 from tests.app.conftest import ROOT, metrics
 
 SEED = 20231
@@ -36,7 +36,7 @@ def _valid(rng: np.random.Generator, name: str) -> str:
     words = {
         "dataset": list(datasets.names()),
         "features": list(FEATURE_KINDS),
-        "preset": [*PRESETS, *RETIRED],
+        "preset": list(PRESETS),
         "loss": list(SETTINGS["loss"].words),
     }
     if name in words:
