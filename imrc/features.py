@@ -257,8 +257,8 @@ FEATURE_TITLES: dict[FeatureKind, str] = {
     "identity": "Inputs as they are",
     "standardised": "Standardised inputs",
     "rff": "Random Fourier features",
-    "rff_median": "Random Fourier features, scaled",
-    "blended": "Blended Fourier and linear features",
+    "rff_median": "Fourier features, scaled",
+    "blended": "Fourier and linear features",
 }
 
 FEATURE_DESCRIPTIONS: dict[FeatureKind, str] = {

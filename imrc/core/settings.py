@@ -216,8 +216,8 @@ SETTINGS: dict[str, Setting] = {
         Setting(
             "loss",
             "Loss",
-            "What the rule minimises in the worst case.",
-            words={"0-1": "the error probability (the paper; guarantees hold for it)", "log": "log loss"},
+            "What the rule minimises in the worst case. The paper's, the error probability, has guarantees.",
+            words={"0-1": "the error probability", "log": "log loss"},
         ),
         Setting(
             "rate",

@@ -15,7 +15,6 @@ from imrc.plots.ess import (
     ess_curves,
     ess_parts_chart,
     plan_chart,
-    realised_chart,
 )
 from imrc.plots.evolving import (
     change_chart,
@@ -69,7 +68,6 @@ __all__ = [
     "describe", "on_dark", "on_phone",
     "decision_chart", "error_heatmaps", "run_heatmaps", "run_ladder", "run_curves", "run_story", "run_choices",
     "method_errors", "method_differences", "method_curves", "sample_and_task_curves",
-    "ess_curves", "ess_by_task", "ess_parts_chart", "bound_chart", "realised_chart", "plan_chart",
     "pacf_panels", "variogram_chart", "distance_heatmap", "change_chart", "model_gaps", "component_chart",
     "power_chart", "changed_panels", "changed_images", "watch_chart",
     "blocks_chart", "gains_chart", "without_chart", "budget_chart", "weights_chart", "reliability_chart",

@@ -53,12 +53,10 @@ SEQUENTIAL_ON_DARK = [[0.0, "#0A121D"], [0.25, "#16385C"], [0.5, "#2A679D"], [0.
 DIVERGING_ON_DARK = [[0.0, "#008262"], [0.25, "#075240"], [0.5, "#171C24"], [0.75, "#66350A"], [1.0, "#AD5A12"]]
 """The same on dark pages: what is small or equal recedes there too. Light letters can be read on all of the second."""
 
-STROKE = [[0.0, "rgba(128,136,150,0.10)"], [1.0, "#0072B2"]]
-"""Colours of images, to be seen on light and dark pages alike."""
-
 GRID = "rgba(128,136,150,0.22)"
 
 INK = {"light": "#0A0F18", "dark": "#E8EBF0"}  #: Colour of texts on light and dark pages.
+STROKE = {scheme: [[0.0, "rgba(128,136,150,0.10)"], [1.0, INK[scheme]]] for scheme in INK}  #: Colours of images.
 PAPER = {"light": "#FFFFFF", "dark": "#020305"}  #: Colour of the pages (`.streamlit/config.toml`).
 
 FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
@@ -158,6 +156,8 @@ def on_dark(figure: go.Figure) -> go.Figure:
         if (trace.fillcolor or "").startswith("rgba("):
             red, green, blue, alpha = trace.fillcolor[5:-1].split(",")
             trace.fillcolor = f"rgba({red},{green},{blue},{min(1.0, _FAINTER * float(alpha)):.3g})"
+    for image in figure.select_traces(lambda trace: trace.type == "heatmap" and trace.coloraxis is None):
+        image.colorscale = STROKE["dark"]
     figure.update_layout(template=DARK)
     return figure
 
@@ -369,7 +369,9 @@ class Traces(list[dict[str, Any]]):
 
     def cells(self, x: Property, y: Property, z: Property, scale: str | None, **own: Property) -> None:
         """Add a heatmap on a colour axis, nothing where NaN; without one, of images, values from 0 to 1."""
-        look = {"coloraxis": scale} if scale else {"colorscale": STROKE, "zmin": 0, "zmax": 1, "showscale": False}
+        look = (
+            {"coloraxis": scale} if scale else {"colorscale": STROKE["light"], "zmin": 0, "zmax": 1, "showscale": False}
+        )
         self.add(**{"kind": "heatmap", "x": x, "y": y, "z": z, "hoverongaps": False, **look, **own})
 
     def targets(self, x: Property, y: Property, customdata: Property, size: int, **own: Property) -> None:

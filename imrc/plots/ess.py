@@ -23,14 +23,12 @@ from imrc.plots._drawing import (
     DASHES,
     DATA,
     Property,
-    Row,
     Traces,
     axis,
     chart,
     escaped,
     panels,
     rgba,
-    rows_chart,
     slider,
     task_ticks,
     whiskers,
@@ -299,32 +297,6 @@ def with_reached(bounds: pd.DataFrame, result: RunResult) -> pd.DataFrame:
     error = result.error_tables["forward_backward"].final().mean(axis=0)
     inside = index < len(risk)  # a run that was stopped has fewer tasks
     return bounds[inside].assign(risk=risk[index[inside]], error=error[index[inside]])
-
-
-def realised_chart(table: pd.DataFrame, n: int, grid: tuple[int, int]) -> go.Figure:
-    """Return promised and realised samples of each rule with 95 % intervals, from `imrc.report.worth.realised_table`.
-
-    `grid` is the least and the most samples tried; what is off it is said beside the row.
-    """
-    rows, notes = [], []
-    most = max(grid[1], table.loc[table["what"] == "promised", "value"].max())
-    for one in table.itertuples():
-        name, symbol = f"{RULES[one.rule]},<br>{one.what}", "circle-open" if one.what == "promised" else "circle"
-        ends = one.low, min(one.high, most)
-        rows.append(Row(name, one.value, *ends, COLOURS[one.rule], symbol, "%{x:.1f} samples"))
-        if one.said:
-            place = {"x": 0.02, "xref": "paper", "xanchor": "left", "y": name, "showarrow": False}
-            notes.append({**place, "text": one.said})
-    across = [math.log10(min(grid[0], n) * 0.9), math.log10(most * 1.05)]
-    return rows_chart(
-        rows,
-        axis("samples a task is worth", type="log", range=across),
-        level=(n, "a task's own samples"),
-        title="Do the errors show what was promised?",
-        subtitle="bars: 95 % intervals; dotted: a task's own samples",
-        height=110 + 46 * len(rows),
-        annotations=notes,
-    )
 
 
 _X = {"n": "samples n per task", "k": "tasks k", "b": "backward steps b"}

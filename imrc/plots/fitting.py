@@ -93,7 +93,12 @@ def describe(figure: go.Figure) -> str:
     'Does it help? Forward: from 0.5 at 1 to 0.36 at 4, lowest 0.35 at 3, highest 0.5 at 1.'
     """
     panels = {axis: plain_text(said.text) for axis, said in panel_titles(figure).items()}
-    sentences, current = [plain_text(figure.layout.title.text)], None
+    upright, across = (
+        next((plain_text(one.title.text) for one in axes if one.title.text), "")
+        for axes in (figure.select_yaxes(), figure.select_xaxes())
+    )
+    texts, current = (figure.layout.title.text, figure.layout.title.subtitle.text), None
+    sentences = [*map(plain_text, texts), " against ".join(filter(None, (upright, across)))]
     for trace in figure.data:
         panel = panels.get(getattr(trace, "xaxis", None) or "x", "")
         said = _heatmap(trace, panel) if trace.type == "heatmap" else None
@@ -122,6 +127,7 @@ def _shortened(sentences: Iterable[str]) -> str:
 
 PHONE_PX = 640  #: Pages up to this width are treated as phones.
 _LEGEND_PX = 300  # Width available to a legend on a phone.
+_PHONE_TICKS = 6  # More of them have no room beside each other below a chart.
 _GAP = 92  # Pixels between two panels: tick labels and title of one axis, title of the next panel.
 _GAP_WITHOUT_NAME = 62  # The same where only the last panel names the axis they share.
 _SCREEN_PX = 520  # Panels and gaps together: with title and legend, all of them are on the screen of a phone at once.
@@ -198,4 +204,7 @@ def _room_for_legend(figure: go.Figure, width: int) -> go.Figure:
 
 def on_phone(figure: go.Figure) -> go.Figure:
     """Change a figure in place so that it can be read on a phone, panels below each other, and return it."""
+    for axis in figure.select_xaxes():
+        if len(axis.tickvals or ()) > _PHONE_TICKS:
+            axis.update(tickvals=axis.tickvals[::2], ticktext=(axis.ticktext or ())[::2] or None)
     return _room_for_legend(_stacked(figure), _LEGEND_PX)

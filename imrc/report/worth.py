@@ -249,17 +249,6 @@ def realised_samples(runs: Sequence[RunResult], n: int) -> list[Realised]:
     return found
 
 
-def realised_table(found: Sequence[Realised]) -> pd.DataFrame:
-    """Return what is promised and what errors show: rule, what, value, low, high, and said where there is no value."""
-    rows = []
-    for one in found:
-        promised = one.promised
-        rows.append((one.rule, "promised", promised.mean, promised.low, promised.high, ""))
-        said = "" if math.isfinite(one.value) else realised_text(one)
-        rows.append((one.rule, "realised", one.value, one.low, one.high, said))
-    return pd.DataFrame(rows, columns=["rule", "what", "value", "low", "high", "said"])
-
-
 def realised_text(found: Realised) -> str:
     """Return realised effective samples with their interval, in words where there is no number."""
     if math.isnan(found.value):

@@ -62,8 +62,6 @@ charts.show(
     method_errors,
     table,
     name="method-errors",
-    alt="Errors of all methods with 95 % intervals: "
-    + ", ".join(f"{one.title} {one.error:.3f}" for one in table.itertuples()),
 )
 st.dataframe(view, hide_index=True, row_height=23, height=38 + 23 * len(view), column_config=views.columns(kind))
 with controls.for_experts("compare_experts") as fold:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -12,7 +11,7 @@ import streamlit as st
 
 from imrc import datasets
 from imrc.baselines import method_title, parse_method, registry
-from imrc.evaluation import SCENARIOS, RunResult, RunSettings, largest_n
+from imrc.evaluation import SCENARIOS, RunResult, RunSettings
 from imrc.evaluation.comparison import (
     SCORE_KINDS,
     ScoreKind,
@@ -21,13 +20,11 @@ from imrc.evaluation.comparison import (
     curve_table,
     default_reference,
     methods_with,
-    sample_size_table,
     score_table,
     title_of_method,
 )
-from imrc.evaluation.splits import sample_sizes
 from imrc.paper import shipped
-from imrc.plots import method_curves, method_differences, sample_and_task_curves
+from imrc.plots import method_curves, method_differences
 from imrc.report.against_others import comparison_summary, significance_note
 from pages.shell import charts, controls, running, state
 from pages.shell.choice import Choice
@@ -159,7 +156,6 @@ def experts(table: pd.DataFrame, scores: pd.DataFrame, kind: ScoreKind, choice: 
             method_differences,
             comparison_table(scores, kind=kind, reference=reference),
             name="method-differences",
-            alt="Differences from the reference, with their 95 % intervals.",
         )
         st.caption(significance_note(table, int(scores["repetition"].max())))
     if measured:
@@ -180,23 +176,11 @@ def experts(table: pd.DataFrame, scores: pd.DataFrame, kind: ScoreKind, choice: 
 
 
 def _curves(table: pd.DataFrame, kind: ScoreKind, choice: Choice) -> None:
-    """Draw error by step of the best methods, and when asked against n, for which they run, and k."""
+    """Draw the error of the best methods by step."""
     kinds: dict[ScoreKind, Literal["average", "newest", "before"]] = {"newest": "newest", "before": "before"}
-    error, sequence = kinds.get(kind, "average"), state.visit().sequence()
+    error = kinds.get(kind, "average")
     fair = [name for name in table["method"] if name.count(":") != 2 and name != "oracle"][:6]
     others = [name for name in fair if not name.startswith("imrc")]
-
-    def draw(builder: Callable[..., Any], *tables: pd.DataFrame, name: str, alt: str, **options: Any) -> None:  # noqa: ANN401
-        charts.show(builder, *(one[one["method"].isin(fair)] for one in tables), name=name, alt=alt, **options)
-
-    results = running.comparison_kept(sequence, choice.settings, others)
-    alt = "Error by step of the six best methods, with confidence bands."
-    draw(method_curves, curve_table(results, kind=error), kind=error, name="method-curves", alt=alt)
-    told = "Runs these methods at other n. The curve against k needs no further runs."
-    if controls.toggle("Against n and k", "compare_sizes", told):
-        runs: list[RunResult] = []
-        for n in sample_sizes(largest_n(sequence), choice.settings.n):
-            runs += _runs(replace(choice, settings=replace(choice.settings, n=n)), others)
-        by_n, by_k = sample_size_table(score_table(runs), kind=error), curve_table(results, by="k", kind=error)
-        alt = "Left: error against samples per task. Right: error against the number of tasks."
-        draw(sample_and_task_curves, by_n, by_k, name="method-sizes", alt=alt)
+    curves = curve_table(running.comparison_kept(state.visit().sequence(), choice.settings, others), kind=error)
+    best = curves[curves["method"].isin(fair)]
+    charts.show(method_curves, best, kind=error, name="method-curves")

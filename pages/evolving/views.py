@@ -12,7 +12,7 @@ import streamlit as st
 from imrc.diagnostics import Assessment, Changed, what_changed, words
 from imrc.diagnostics.assessment import as_json, component_tracks, most_changing
 from imrc.diagnostics.evidence import LEAST_TASKS
-from imrc.diagnostics.power import SIMULATED, power_sentences, power_table
+from imrc.diagnostics.power import power_sentences, power_table
 from imrc.features import FEATURE_TITLES, FeatureSpec, make, output_names
 from imrc.paper import shipped
 from imrc.plots import evolving
@@ -122,24 +122,19 @@ def _pacf(choice: Choice, result: Assessment, row: _Row) -> None:
         evolving.pacf_panels,
         panels,
         name=f"evolving-pacf-{compare}",
-        alt="Partial autocorrelation of the mean vectors by lag, averaged over components, with their spread and the "
-        f"band for tasks without order. {words.pacf_sentence('These tasks', result.pacf)}",
     )
 
 
 def _distance(_choice: Choice, result: Assessment, _row: _Row) -> None:
-    alt = "Squared distance of tasks by lag minus noise, with the envelope for tasks without order and a random walk."
-    charts.show(evolving.variogram_chart, result, name="evolving-variogram", alt=alt)
+    charts.show(evolving.variogram_chart, result, name="evolving-variogram")
 
 
 def _alike(_choice: Choice, result: Assessment, _row: _Row) -> None:
-    alt = f"Heatmap of the squared distances between all pairs of {result.k} tasks, with the noise subtracted."
-    charts.show(evolving.distance_heatmap, result, name="evolving-distances", alt=alt)
+    charts.show(evolving.distance_heatmap, result, name="evolving-distances")
 
 
 def _when(_choice: Choice, result: Assessment, _row: _Row) -> None:
-    alt = "Change at each step minus noise, the common n ρ, and where 95 % of single steps would lie at that rate."
-    charts.show(evolving.change_chart, result, name="evolving-change", alt=alt)
+    charts.show(evolving.change_chart, result, name="evolving-change")
 
 
 def _changed(choice: Choice) -> Changed:
@@ -156,20 +151,17 @@ def _what(choice: Choice, _result: Assessment, _row: _Row) -> None:
     if not len(found.table):
         st.info("No column varies within a task, so there is nothing to compare.", icon=":material/info:")
         return
-    largest = [found.row_name(row) for row in range(min(evolving.PER_ROW, len(found.table)))]
     st.markdown(f"**{words.changed_sentence(found)}**")
     charts.show(
         evolving.changed_panels,
         found,
         name="changed",
-        alt=f"Averages by task of {', '.join(largest)}, with 95 % intervals.",
     )
     if image_side(found.columns) is not None:
         charts.show(
             evolving.changed_images,
             found,
             name="changed-images",
-            alt="Average image of each class in the first and the last third of the tasks, and their difference.",
         )
     told = f" {found.left_out:,} columns that are constant within tasks are left out." if found.left_out else ""
     st.caption(
@@ -217,8 +209,6 @@ def _kinds(_choice: Choice, result: Assessment) -> None:
         evolving.model_gaps,
         result,
         name="evolving-models",
-        alt="BIC of each kind of change behind the best: "
-        + ", ".join(f"{evolving.GROUP_NAMES[group]} {gap:.0f}" for group, gap in result.gaps.items()),
     )
     st.markdown(_MODELS)
 
@@ -230,13 +220,11 @@ def _reliable(_choice: Choice, result: Assessment) -> None:
     table = power_table(shipped.table("verdicts"), result.k)
     said = power_sentences(table, result.verdict)
     st.markdown(f"**{said[0]}** {said[1]}")
-    named = ", ".join(f"{SIMULATED[one.kind][1]} {one.named:.0f}" for one in table.itertuples())
     charts.show(
         evolving.power_chart,
         table,
         [result.verdict.name, result.verdict.second],
         name="power-chart",
-        alt=f"In how many of 100 simulated sequences of each kind the diagnosis names that kind. {named}.",
     )
     st.caption(said[2])
     charts.csv(table, name="power")
@@ -294,7 +282,6 @@ def _component(choice: Choice, result: Assessment) -> None:
         component_tracks(shown, block * width + position),
         name,
         name="evolving-component",
-        alt=f"Component {name} over {shown.k} tasks: sample averages with error bars, forward and smoothed bands.",
     )
     if shown is not result:
         st.caption("The chart shows the standardised columns of the data. The rules learn from features that mix them.")
@@ -326,7 +313,6 @@ def _alarm(choice: Choice, result: Assessment) -> None:
         story,
         alpha,
         name="watch-chart",
-        alt=f"Evidence, size of each change, and errors before and after learning each task. {said[0]}",
     )
     st.markdown(_ALARM)
     charts.csv(story, name="watch")

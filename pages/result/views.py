@@ -18,7 +18,6 @@ from imrc.evaluation.weights import task_weights, weights_sentence
 from imrc.paper import shipped
 from imrc.plots.result import (
     LAG_VIEW_ABOVE,
-    QUANTITY_TITLES,
     Quantity,
     decision_chart,
     run_choices,
@@ -88,11 +87,9 @@ def what_a_task_is(sequence: imrc.TaskSequence) -> None:
     """Show what a task is, in its own pictures; a dataset with a picture of its own shows that one here."""
     samples, clouds = sample_images(sequence), None
     if samples is not None:
-        first, last = samples.labels[0], samples.labels[-1]
-        alt = f"One sample of each class for each of {len(samples.labels)} tasks, from {first} to {last}."
-        charts.show(image_strip, samples, name="tasks", alt=alt)
+        charts.show(image_strip, samples, name="tasks")
     elif (clouds := task_clouds(sequence)) is not None:
-        charts.show(moving_clouds, clouds, name="tasks", alt="Rows of each task as points, a colour for each class.")
+        charts.show(moving_clouds, clouds, name="tasks")
 
 
 def in_words(report: Report, how: str) -> str:
@@ -137,8 +134,7 @@ def show(report: Report, sequence: imrc.TaskSequence, *, decision: bool) -> None
         heatmaps(report)
         st.markdown(report.accounts)
     elif view == "tasks":
-        alt = "Error of each task if learnt alone, right after it was learnt, and now."
-        charts.show(run_ladder, report.run, name="ladder", alt=alt)
+        charts.show(run_ladder, report.run, name="ladder")
     elif view == "budget":
         budget()
     elif view == "decision":
@@ -149,7 +145,7 @@ def show(report: Report, sequence: imrc.TaskSequence, *, decision: bool) -> None
 
 def heatmaps(report: Report, quantity: Quantity = "error") -> None:
     """Show a number of each task, in rows, at each step, in columns, for every rule."""
-    run, errors = report.run, report.run.headline()
+    run = report.run
     triangle = run.n_tasks > LAG_VIEW_ABOVE and controls.toggle(
         "Steps beside tasks",
         f"triangle_{quantity}",
@@ -163,8 +159,6 @@ def heatmaps(report: Report, quantity: Quantity = "error") -> None:
         RISKS[run.loss].lower(),
         triangle=triangle,
         name=f"heatmaps-{quantity}",
-        alt=f"{QUANTITY_TITLES[quantity]}. Average {run.measure()}: "
-        + ", ".join(f"{RULES[rule]} {with_error(errors[rule])}" for rule in run.rules),
     )
     if run.scenario.kind == "before":
         st.caption("These are errors after learning. For errors before learning, see *Curves* under *For experts*.")
@@ -185,8 +179,6 @@ def budget() -> None:
         table,
         run,
         name="label-budget",
-        alt=f"Left: {run.measure()} against samples per task. Right: against the number of tasks. Per rule, 95 % "
-        "bands.",
     )
     charts.csv(table, name=f"label-budget-{run.name}")
 
@@ -213,12 +205,9 @@ def _curves(report: Report, _sequence: imrc.TaskSequence) -> None:
         run,
         report.references,
         name="error-curves",
-        alt=f"Left: {run.measure()} so far, by step. Right: error of each task. Per rule with bands, and with the "
-        f"simple alternatives. {run.measure().capitalize()}: {HEADLINES[run.scenario.kind]}.",
     )
     if run.choices:
-        alt = "Share of each rate of change at each step, from all tasks alike to each task alone."
-        charts.show(run_choices, run, name="choices", alt=alt)
+        charts.show(run_choices, run, name="choices")
 
 
 def _task(report: Report, sequence: imrc.TaskSequence) -> None:
@@ -232,8 +221,7 @@ def _task(report: Report, sequence: imrc.TaskSequence) -> None:
     told = "Whose weights to show. Forward: as the task was learnt. Forward and backward: as later tasks revised it."
     titles = {name: RULES[name] for name in ("forward_backward", "forward")}
     rule = controls.switch("Rule", titles, "uses_rule", told, place=row)
-    alt = f"Error of task {task} at the steps from {task} on, per rule, with 95 % bands."
-    charts.show(run_story, run, task, "error", name="task-story", alt=alt)
+    charts.show(run_story, run, task, "error", name="task-story")
     head, settings = sequence.head(run.n_tasks), run.settings
     with st.spinner("Learning the first repetition again …"):
         table = _weights_kept.get_or_make(
@@ -241,8 +229,7 @@ def _task(report: Report, sequence: imrc.TaskSequence) -> None:
         )
     said = weights_sentence(table, task - 1)
     st.markdown(said)
-    alt = f"Weight of each task in the rule of task {task}. {said}"
-    charts.show(weights_chart, table, task - 1, name="task-weights", alt=alt)
+    charts.show(weights_chart, table, task - 1, name="task-weights")
     st.caption(f"Of the first of {settings.repetitions} repetitions.")
 
 
@@ -271,16 +258,10 @@ def _calibration(report: Report, _sequence: imrc.TaskSequence) -> None:
             icon=":material/info:",
         )
         return
-    said = {
-        RULES[rule]: ", ".join(f"{row.confidence:.2f}: {row.accuracy:.2f}" for row in part.itertuples())
-        for rule, part in table.groupby("rule", sort=False)
-    }
     charts.show(
         reliability_chart,
         table,
         name="reliability",
-        alt="Share of correct predictions against the probability of the predicted class, per rule with bands: "
-        + "; ".join(f"{rule} {values}" for rule, values in said.items()),
     )
 
 

@@ -90,8 +90,7 @@ def _blocks(head: imrc.TaskSequence, settings: RunSettings) -> None:
         return
     present = round(float(head.sizes.mean()))
     st.markdown(asked.blocks_sentence(table, present))
-    alt = "Error of each rule against the number of rows in a block, with 95 % bands."
-    charts.show(blocks_chart, table, present, name="what-if-blocks", alt=alt)
+    charts.show(blocks_chart, table, present, name="what-if-blocks")
     charts.csv(table, name="what-if-blocks")
     st.caption(
         "The rows of all tasks, in their order, are cut into blocks of equal size, and n grows with them, so the total "
@@ -105,8 +104,7 @@ def _order(head: imrc.TaskSequence, settings: RunSettings) -> None:
     if found is None:
         return
     st.markdown(asked.shuffled_sentence(found))
-    alt = "Gain of the rules over a single task, in the order of arrival and in random order, with 95 % intervals."
-    charts.show(gains_chart, found, name="what-if-order", alt=alt)
+    charts.show(gains_chart, found, name="what-if-order")
     st.caption(
         "Mean error of all tasks at the last step. Each repetition has its own random order. Both orders use the same "
         "rows for training and testing."
@@ -122,8 +120,7 @@ def _drop(head: imrc.TaskSequence, settings: RunSettings) -> None:
     if found is None:
         return
     st.markdown(asked.without_sentence(found, task - 1))
-    alt = f"How much the error of every other task rises without task {task}, with 95 % intervals."
-    charts.show(without_chart, found, task - 1, head.labels, name="what-if-drop", alt=alt)
+    charts.show(without_chart, found, task - 1, head.labels, name="what-if-drop")
     st.caption(
         "Error of each task at the last step, with and without the task left out, on the same rows for training "
         "and testing. Without correction for multiple comparisons, about one interval in 20 excludes 0 by chance."

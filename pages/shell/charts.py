@@ -67,14 +67,14 @@ def show(  # noqa: ANN201 - Streamlit's own state object
     builder: Callable[..., go.Figure],
     *values: Any,  # noqa: ANN401 - whatever the builder takes
     name: str,
-    alt: str,
+    alt: str = "",
     over: tuple[Any, Any] = (st, st),
     **options: Any,  # noqa: ANN401
 ):
     """Show the figure a builder of `imrc.plots` makes of some values under its title; made once for all visitors.
 
-    `name` is the key of the element and stem of the file saved from its toolbar, `alt` what the chart shows, for screen
-    readers, without its numbers. Returned are heading and chart, `over` which another chart can be shown.
+    `name` is the key of the element and stem of the file saved from its toolbar, `alt` what screen readers hear before
+    the figure in words. Returned are heading and chart, `over` which another chart can be shown.
     """
     dark, narrow = st.context.theme.type == "dark", frame.narrow()
     made = drawing(builder, values, options, narrow=narrow, dark=dark)
@@ -90,7 +90,7 @@ def show(  # noqa: ANN201 - Streamlit's own state object
     }
     # theme=None: Streamlit's own theme would move legends and change sizes and colours.
     event = over[1].plotly_chart(
-        made.figure, key=name, alt=f"{alt} {made.words}", config=config, theme=None, width="stretch"
+        made.figure, key=name, alt=f"{alt} {made.words}".strip(), config=config, theme=None, width="stretch"
     )
     return heading, event
 

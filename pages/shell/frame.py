@@ -23,10 +23,14 @@ _KEY = "screen"
 # The server cannot see the width of a window. This reports it, and only when it is not what the server assumed, so
 # that a page of usual width costs no second run.
 _SCRIPT = f"""
+let page;
 export default function ({{ data, setStateValue }}) {{
   const query = window.matchMedia("(max-width: {PHONE_PX}px)");
   const tell = () => {{ if (query.matches !== data.narrow) setStateValue("narrow", query.matches); }};
   tell();
+  const button = document.querySelector('[data-testid="stSidebarCollapseButton"] button');
+  if (query.matches && page && page !== data.page && button) button.click(); // a phone's drawer covers the page chosen
+  page = data.page;
   query.addEventListener("change", tell);
   return () => query.removeEventListener("change", tell);
 }}
@@ -42,9 +46,9 @@ def narrow() -> bool:
 
 
 def watch() -> None:
-    """Let the browser report when its width is another than assumed."""
+    """Let the browser report when its width is another than assumed, and show a page that was chosen."""
     report = st.components.v2.component("page_width", js=_SCRIPT)
-    report(key=_KEY, data={"narrow": narrow()}, on_narrow_change=lambda: None)
+    report(key=_KEY, data={"narrow": narrow(), "page": state.visit().page}, on_narrow_change=lambda: None)
 
 
 # On a phone Streamlit's button for the sidebar, which holds the list of pages too, has no words.

@@ -39,21 +39,11 @@ def size_in_memory(value: object) -> int:
     return len(rest) + sum(array.raw().nbytes for array in arrays)
 
 
-class Memory:
-    """Values of all kinds with their sizes, those used least recently dropped first."""
-
-    def __init__(self, limit: int) -> None:
-        self.entries: LRUCache[tuple[str, Any], tuple[Any, int]] = LRUCache(limit, getsizeof=lambda entry: entry[1])
-        self.changed = threading.Condition()
-        self.get_or_make = cached(self.entries, key=lambda key, make: key, condition=self.changed)(
-            lambda key, make: make()
-        )
-
-
 @st.cache_resource(show_spinner=False)
-def memory() -> Memory:
-    """Return what this server keeps."""
-    return Memory(KEEP_BYTES)
+def memory() -> Any:  # noqa: ANN401 - what `cached` returns
+    """Return what makes and keeps values of all kinds, with their sizes; those used least recently go first."""
+    entries: LRUCache[tuple[str, Any], tuple[Any, int]] = LRUCache(KEEP_BYTES, getsizeof=lambda entry: entry[1])
+    return cached(entries, key=lambda key, _: key, condition=threading.Condition())(lambda _, make: make())
 
 
 class Kept(Generic[K, V]):
@@ -64,15 +54,14 @@ class Kept(Generic[K, V]):
 
     def get(self, key: K) -> V | None:
         """Return a kept value or None."""
-        held = memory()
-        with held.changed:
-            return held.entries.get((self._kind, key), (None, 0))[0]
+        with memory().cache_condition:
+            return memory().cache.get((self._kind, key), (None, 0))[0]
 
     def values(self) -> list[V]:
         """Return all values kept, which is no use of them."""
-        held = memory()
-        with held.changed:
-            return [Cache.__getitem__(held.entries, key)[0] for key in held.entries if key[0] == self._kind]
+        with memory().cache_condition:
+            entries = memory().cache
+            return [Cache.__getitem__(entries, key)[0] for key in entries if key[0] == self._kind]
 
     def put(self, key: K, value: V) -> V:
         """Keep a value and return it; one that is there already under this key stays."""
@@ -80,14 +69,13 @@ class Kept(Generic[K, V]):
 
     def get_or_make(self, key: K, make: Callable[[], V]) -> V:
         """Return a kept value, or make and keep it."""
-        held = memory()
 
         def entry() -> tuple[V, int]:
             value = make()
             # A value that is too large counts as the whole limit: it is kept, alone, for the next click.
-            return value, min(self._size_of(value), int(held.entries.maxsize))
+            return value, min(self._size_of(value), KEEP_BYTES)
 
-        value: V = held.get_or_make((self._kind, key), entry)[0]
+        value: V = memory()((self._kind, key), entry)[0]
         return value
 
 

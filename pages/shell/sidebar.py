@@ -17,7 +17,6 @@ from pages.shell.choice import OWN, PRESET_TITLES, Choice, plain
 
 _HALF_PX = 122
 """Two numbers side by side, also on a phone."""
-_GROUPS = {"built in": "Built in", "synthetic": "Synthetic", "from the paper": "Paper", "other real data": "Real"}
 _STEPS = {"frequencies": 10, "sigma2": 1.0}
 
 # Where the sidebar is closed, as on phones, a browser draws its widgets only when it is opened, and takes their values
@@ -56,19 +55,13 @@ def _setting(name: str, most: int | None = None) -> None:
 def _dataset(visit: state.Visit) -> None:
     listed, known = visit.listed_datasets(), visit.known_datasets()
     names = [name for name in (OWN, *datasets.names()) if name in listed]
-    titles = {name: state.title_of(name) for name in names}
-
-    def title(name: str) -> str:
-        # Lists have no headings in Streamlit: each entry begins with its group.
-        group = "Yours" if name == OWN else _GROUPS[datasets.entry(name).group]
-        return f"{group} · {titles[name]}{'' if name in known else ' ⤓'}"
-
+    titles = {name: f"{state.title_of(name)}{'' if name in known else ' ⤓'}" for name in names}
     st.selectbox(
         "Dataset",
         names,
         index=_index("dataset", names),
         key="dataset",
-        format_func=title,
+        format_func=titles.get,
         on_change=visit.fit_widgets,
         help="Built-in sequences need no network. Synthetic ones have a known truth. Datasets of the paper and other "
         "real data are files on this computer. Download datasets marked ⤓ first.",

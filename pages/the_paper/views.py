@@ -90,9 +90,8 @@ def _matrix(
 ) -> None:
     """Draw a table coloured by the difference to print; in the fold its numbers, why cells are grey, and more."""
     name = f"paper-{made[1].split()[3] if made[0] == 'settings' else made[0]}"
-    alt = f"{title} Ours and, in brackets, the printed values."
     options = {"milliseconds": True} if milliseconds else {}
-    _figure(printed_matrix, table, title=title, name=name, alt=alt, caption=caption, **options)
+    _figure(printed_matrix, table, title=title, name=name, caption=caption, **options)
     with controls.for_experts("paper_experts") as fold:
         if not fold.open:
             return
@@ -140,8 +139,7 @@ def _errors(row: _Row) -> None:
 def _compared(table: pd.DataFrame, error: cells.ErrorKind) -> None:
     """Show ours against print as points, where they differ, and how near other readings of the paper come."""
     st.markdown(f"{cells.backward_sentence(error)} {UNTUNED}")
-    alt = "Our errors against the printed ones, one point per dataset and method, with the line of equality."
-    charts.show(ours_against_printed, table, name="paper-scatter", alt=alt)
+    charts.show(ours_against_printed, table, name="paper-scatter")
     st.markdown(f"**Where our values differ, and possible reasons**\n\n{_DIFFER}")
     st.markdown(
         f"**Choices of the authors' later code.** {readings.follow_up_sentence(error)} The code of the authors' "
@@ -250,8 +248,6 @@ def _curves(row: _Row) -> None:
         cells.sample_size_curve(result.name),
         curve_table([result], by="k"),
         name="paper-curves",
-        alt=f"{shipped.index()[name]['what']}: error of learning alone, forward, and forward and backward against "
-        "n (left) and against the number of tasks (right).",
         caption="The paper shows the same for Yearbook and DomainNet, not measured here. Left: every n that was "
         "measured, with all tasks of the dataset. Right: the sequence of the first k tasks.",
         made=name,
@@ -262,8 +258,6 @@ def _curves(row: _Row) -> None:
             window_curves,
             table,
             name="paper-windows",
-            alt="Error of forward, and forward and backward learning, divided by that of learning alone, against "
-            "the number of consecutive tasks.",
             caption="Mean over all sequences of k consecutive tasks, each learnt from its first task (at most 100 "
             "sequences, evenly spaced, of at most 100 tasks). Only few sequences are as long as the longest.",
             made="tasks",
@@ -277,7 +271,6 @@ def _heatmaps(row: _Row) -> None:
         shipped.run(name),
         triangle=True,
         name="paper-heatmaps",
-        alt=f"{shipped.index()[name]['what']}: error of each task at each step for the three rules.",
         caption="Backward learning changes the rules of earlier tasks, so its errors fall along a row; rules learnt "
         "alone and forward stay as they were learnt. The paper shows this for Yearbook.",
         made=name,
@@ -285,9 +278,8 @@ def _heatmaps(row: _Row) -> None:
 
 
 def _ess(_row: _Row) -> None:
-    alt = "Effective sample size over n against n d² for the paper's pairs of j and k."
     caption = "The closed forms of Theorems 2 and 4. The page *Why it helps* draws them for each of your tasks."
-    _figure(ess_curves, ess_curve_table(PAIRS), name="paper-ess", alt=alt, caption=caption)
+    _figure(ess_curves, ess_curve_table(PAIRS), name="paper-ess", caption=caption)
     code = f"from imrc.plots.ess import ess_curve_table, ess_curves\ness_curves(ess_curve_table({list(PAIRS)})).show()"
     st.code(code, language=None)
 
@@ -301,16 +293,14 @@ def _pacf(_row: _Row) -> None:
         )
         for name, part in shipped.table("lags").groupby("sequence", sort=False)
     }
-    alt = f"Partial autocorrelation of the mean vectors by lag, averaged over components, for {', '.join(found)}."
     caption = "  \n".join(words.pacf_sentence(title, pacf) for title, pacf in found.items())
-    _figure(pacf_panels, found, name="paper-pacf", alt=alt, caption=caption, made="lags")
+    _figure(pacf_panels, found, name="paper-pacf", caption=caption, made="lags")
 
 
 def _growth(_row: _Row) -> None:
-    alt = "Milliseconds per task against samples per task, number of tasks and backward steps."
     caption = "Linear in b, independent of the number of tasks, and growing slowly with n."
     table = shipped.table("growth")
-    _figure(running_time_curves, table, name="paper-growth", alt=alt, caption=caption, made="growth")
+    _figure(running_time_curves, table, name="paper-growth", caption=caption, made="growth")
 
 
 FIGURES = {

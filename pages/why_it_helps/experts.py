@@ -144,8 +144,6 @@ def _guarantee(choice: Choice, report: Report) -> None:
         ess.with_reached(table, run),
         trivial,
         name="ess-bound",
-        alt="Bounds of Theorems 1 and 3 per task next to the minimax risk and the test error reached, all as multiples "
-        f"of the risk of guessing, {trivial:.2f}.",
     )
     st.caption(f"{guarantees.constants_sentence(stand_in)} {guarantees.kappa_sentence(limit)}")
     st.markdown(_BOUND)

@@ -7,7 +7,7 @@ from imrc.evaluation import effective_samples
 from imrc.planning import PLACES, more_sentence, plan_table, way_sentence
 from imrc.plots import ess
 from imrc.report import Report
-from imrc.report.worth import measured_sentence, realised_samples, realised_table, realised_text
+from imrc.report.worth import measured_sentence
 from pages.shell import charts, controls, running, state
 from pages.why_it_helps import experts
 
@@ -29,8 +29,6 @@ def by_change(report: Report) -> None:
         own,
         effective_samples(report.run),
         name="ess-curves",
-        alt=f"Effective sample size over n against n d² / σ², by Theorems 2 and 4 for each of {k} tasks, and of the "
-        "next task before any of its samples, with its ceiling.",
     )
 
 
@@ -41,8 +39,6 @@ def by_task(report: Report) -> None:
         ess.ess_parts_chart,
         table,
         name="ess-parts",
-        alt=f"Effective sample size of each of {report.run.n_tasks} tasks, split into its own samples and those from "
-        f"preceding and succeeding tasks. Mean {table['ess'].mean():.1f}, own samples {report.n}.",
     )
 
 
@@ -71,26 +67,6 @@ def more(report: Report) -> None:
         plan_table(plan),
         plan,
         name="plan-curves",
-        alt=f"Effective samples of {PLACES[of]} against n, k and b, with the band of the rate. {more_sentence(plan)}",
-    )
-
-
-def counted(report: Report) -> None:
-    """Draw what the errors at other n showed beside what was promised."""
-    found = realised_samples(report.curve, report.n) if len(report.curve) > 1 else []
-    if not found:
-        st.info("This needs runs at other n. Switch on *Count in errors*.", icon=":material/info:")
-        return
-    charts.show(
-        ess.realised_chart,
-        realised_table(found),
-        report.n,
-        (found[0].least, found[0].most),
-        name="realised-chart",
-        alt="Effective samples promised and realised: "
-        + ", ".join(
-            f"{one.rule.replace('_', ' and ')} {one.promised.mean:.1f} and {realised_text(one)}" for one in found
-        ),
     )
 
 
@@ -98,7 +74,6 @@ PICTURES = {
     "change": ("By the size of the change", by_change),
     "tasks": ("Task by task", by_task),
     "more": ("What more would bring", more),
-    "counted": ("Promised and counted", counted),
 }
 
 head = st.container()
@@ -107,14 +82,13 @@ picture = controls.part(
     "Picture",
     PICTURES,
     "ess_picture",
-    "The paper's figure with this run marked, what each task is worth, what other n, k and b would bring, and how "
-    "the promise compares with errors at other n.",
+    "The paper's figure with this run marked, what each task is worth, and what other n, k and b would bring.",
     place=row,
 )
 count = controls.toggle(
     "Count in errors",
     "realised",
-    "Runs several n, and finds the n at which a task alone has the same error.",
+    "Runs several n, and says at which of them a task alone has the same error.",
     place=row,
 )
 report = running.current_report(diagnosed=True, labels=count)

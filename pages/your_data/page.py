@@ -62,6 +62,5 @@ with st.expander("Rows of each task, and what happens to each column", icon=":ma
         class_balance,
         tasks,
         name="class-balance",
-        alt=f"Rows of {len(tasks)} tasks, stacked by class: {tasks['rows'].min()} to {tasks['rows'].max()} per task.",
     )
     charts.table(cut.column_table(), name="columns", height="content" if len(cut.columns) <= 12 else 440)

@@ -75,10 +75,7 @@ def test_what_is_measured_has_the_numbers_of_the_library(compare, monkeypatch):
         assert shown(test).equals(expected)
         assert comparison_summary(table, "Random walk").split("**")[1] in texts(test)
     assert "Holm" in texts(test)
-    charts = len(test.get("plotly_chart"))
-    test.toggle(key="compare_sizes").set_value(True).run()
-    assert not test.exception
-    assert len(test.get("plotly_chart")) == charts + 1
+    assert len(test.get("plotly_chart")) == 3  # errors, differences, curves
     test.multiselect(key="compare_methods").set_value(["ella:python"]).run()
     assert not test.exception
     assert "ELLA (python)" in set(shown(test)["Method"])

@@ -51,11 +51,11 @@ def test_values_of_all_kinds_share_one_budget():
     others.put("c", "c" * 100)  # what was used least recently goes, whichever kind it is of and whenever it was made
     assert others.get("a") is None
     assert names.get("a") is not None
-    assert keeping.memory().entries.currsize == 200
+    assert keeping.memory().cache.currsize == 200
 
 
 def test_all_that_a_server_keeps_is_within_one_budget(app, monkeypatch):
     monkeypatch.setattr(keeping, "KEEP_BYTES", 300_000)
     for seed in range(4):
         app(dataset="random_walk", k="4", n="5", b="1", repetitions="2", seed=str(seed))
-    assert 0 < keeping.memory().entries.currsize <= 300_000
+    assert 0 < keeping.memory().cache.currsize <= 300_000

@@ -42,7 +42,6 @@ CONTROLS = [
     ("against-others", "compare_kind", "Before learning", "before"),
     ("against-others", "compare_about", "Always the most frequent class", "majority"),
     ("against-others", "compare_reference", "IMRC (paper)", "imrc:paper"),
-    ("against-others", "compare_sizes", "true", True),
     ("the-paper", "paper_part", "Errors", "errors"),
     ("the-paper", "paper_n", "50", 50),
     ("the-paper", "paper_error", "As the authors' script", "released"),
