@@ -52,9 +52,9 @@ def part(
     return parts[switch(label, {name: title for name, (title, _) in parts.items()}, key, help, place=place)][1]
 
 
-def for_experts(key: str) -> Any:  # noqa: ANN401 - Streamlit's own element
+def for_experts(key: str, label: str = "For experts") -> Any:  # noqa: ANN401 - Streamlit's own element
     """Return the fold for what few visitors need; nothing of it is to be computed while it is not `open`."""
-    return st.expander("For experts", icon=":material/science:", key=key, bind="query-params")
+    return st.expander(label, icon=":material/science:", key=key, bind="query-params")
 
 
 def save(label: str, content: Any, file: str, kind: str, key: str, icon: str = "download", **more: Any) -> None:  # noqa: ANN401 - of st.download_button

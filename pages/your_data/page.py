@@ -4,7 +4,7 @@ import streamlit as st
 
 from imrc.evaluation import largest_n
 from imrc.plots import class_balance
-from pages.shell import charts, state
+from pages.shell import charts, controls, state
 from pages.shell.choice import plain
 from pages.your_data import own_file
 
@@ -56,11 +56,7 @@ if visit.own_adopted:
     # With the parameters given: Streamlit refuses to clear those that belong to controls of this page.
     st.switch_page("pages/result/page.py", query_params=visit.link)
 
-with st.expander("Rows of each task, and what happens to each column", icon=":material/table_chart:"):
-    tasks = cut.task_table()
-    charts.show(
-        class_balance,
-        tasks,
-        name="class-balance",
-    )
-    charts.table(cut.column_table(), name="columns", height="content" if len(cut.columns) <= 12 else 440)
+with controls.for_experts("own_details", "Rows of each task, and what happens to each column") as fold:
+    if fold.open:
+        charts.show(class_balance, cut.task_table(), name="class-balance")
+        charts.table(cut.column_table(), name="columns", height="content" if len(cut.columns) <= 12 else 440)

@@ -74,7 +74,8 @@ def opened(request, window, server):
     page.wait_for_selector("h1")
     if request.param == "your data":
         page.get_by_role("button", name="Try a sample file").click()
-        page.get_by_text("Largest n").wait_for()
+        page.get_by_text("Rows of each task").click()
+        page.locator(".js-plotly-plot").wait_for()
     settle(page)
     return page
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from imrc import datasets
 from imrc.evaluation.comparison import imrc_key
 from pages.against_others import views
 from pages.registry import PAGES
@@ -34,7 +35,7 @@ FILES = (
     ("<img src=x>.csv", b"x,y\n1,a\n2,b,c\n"),
     ("broken.zip", b"PK\x03\x04broken"),
 )
-_NOT_HERE = ("Paper · ", "Real · ")
+_NOT_HERE = tuple(datasets.facts(name).title for name in datasets.catalogue())
 METHODS = (
     *views.choices(),
     *(
