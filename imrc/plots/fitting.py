@@ -205,6 +205,6 @@ def _room_for_legend(figure: go.Figure, width: int) -> go.Figure:
 def on_phone(figure: go.Figure) -> go.Figure:
     """Change a figure in place so that it can be read on a phone, panels below each other, and return it."""
     for axis in figure.select_xaxes():
-        if len(axis.tickvals or ()) > _PHONE_TICKS:
-            axis.update(tickvals=axis.tickvals[::2], ticktext=(axis.ticktext or ())[::2] or None)
+        if axis.tickvals is not None and len(axis.tickvals) > _PHONE_TICKS:
+            axis.update(tickvals=axis.tickvals[::2], ticktext=None if axis.ticktext is None else axis.ticktext[::2])
     return _room_for_legend(_stacked(figure), _LEGEND_PX)

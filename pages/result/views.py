@@ -49,7 +49,9 @@ def landing() -> None:
     """Show the digits that turn beside the errors of four ways to learn them, and where to go from here."""
     st.html("""<style>
     .st-key-landing_title h1 { padding: 0 }
-    .st-key-landing { min-height: 31rem }  /* nothing below moves when it comes */
+    /* Nothing below moves when they come. */
+    @media (min-width: 1200px) { .st-key-landing_title { height: 1.25rem } }
+    .st-key-landing { min-height: 31rem }
     @media (max-width: 640px) { .st-key-landing { min-height: 58rem } }
     .st-key-headline h2 { padding: 0.5rem 0 }
     @media (max-width: 1200px) {

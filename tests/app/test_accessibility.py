@@ -104,6 +104,7 @@ def test_nothing_is_cut_or_scrolls_sideways(opened, width):
     opened.set_viewport_size({"width": width, "height": 1000})
     settle(opened)
     main = opened.get_by_test_id("stMain")
+    assert main.get_by_text("Something went wrong").count() == 0
     assert main.evaluate("part => part.scrollWidth - part.clientWidth") <= 0
     assert opened.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     edge = main.evaluate("part => part.getBoundingClientRect().right")
