@@ -255,7 +255,6 @@ _REWRITTEN = (
     *(("q 1", "q 01"), ("q 2", "q 04"), ("q 3", "q 07"), ("q 4", "q 10")),
 )
 _ORDER = {"d": "day", "m": "month", "b": "month", "y": "year", "Y": "year"}
-_SIGN = ("+", "-")
 _EARLY = tuple(
     f"^{shape}$".replace("Y", r"(19|20)\d\d").replace("M", r"(0[1-9]|1[0-2])").replace("D", r"(0[1-9]|[12]\d|3[01])")
     for shape in ("YMD", "DMY", r"M\.Y")
@@ -289,25 +288,17 @@ def _dates(text: _Text, reading: Reading) -> Column | str:
     seconds = pd.to_timedelta(clock.to_pandas()).dt.total_seconds().fillna(0).to_numpy()
     afternoon = 43_200 * fits(part["half"], "[Pp]")
     seconds = np.where(fits(part["half"], "."), seconds % 43_200 + afternoon, seconds)
-    readings, merits = dict[str, Floats](), dict[str, tuple[float, ...]]()
+    readings = dict[str, Floats]()
     for form in possible:
         shaped = pc.if_else(pa.array(fits(date, _PATTERNS[form])), date, None).to_pandas()
         days = pd.to_datetime(shaped, format=form, errors="coerce").to_numpy().astype("datetime64[s]")
-        readings[form] = values = np.where(np.isnat(days), np.nan, days.astype(np.int64) + seconds)
-        # The form that fits most cells; of several the one asked for, or in which rows stand in the order of time, as
-        # they mostly do. A year of two digits stands last; the first days of months are likelier than those of one.
-        moments = values[text.codes][~np.isnan(values[text.codes])]
-        ordered = len(moments) > 0 and bool((np.diff(moments) >= 0).all())
-        asked = reading.dayfirst is not None and form[:2] == ("%d" if reading.dayfirst else "%m")
-        span = float(np.ptp(moments)) if ordered else 0.0
-        merits[form] = (round(text.share(~np.isnan(values)), 2), asked, ordered, "%y " not in form, span)
-    form = max(merits, key=merits.__getitem__)
-    values, real = readings[form], ~np.isnan(readings[form]) & text.there
+        readings[form] = np.where(np.isnat(days), np.nan, days.astype(np.int64) + seconds)
+    form, two = _likeliest(text, readings, reading.dayfirst)
+    values, real, early = readings[form], ~np.isnan(readings[form]) & text.there, _are_early(text.sample())
     if not real.any():
         return ""
-    two, early = [merit[0] for merit in merits.values()].count(merits[form][0]) > 1, _are_early(text.sample())
     notes = []
-    if two or early or form[:2] == "%m" or "y" in form:
+    if two or early or form[:5] == "%m %d" or "y" in form:
         order = "/".join(_ORDER[sign] for sign in re.findall("%(.)", form))
         keep = "; `words` keeps numbers as they are written" * early
         day = form[:2] != "%d"
@@ -315,22 +306,43 @@ def _dates(text: _Text, reading: Reading) -> Column | str:
         notes.append(f"dates were read as {order}: {text.example(real, values, date_in_words)}{keep}{other * two}")
     zones = sorted(part["zone"].filter(pa.array(real)).unique().to_pylist())
     if len(zones) > 1:
-        ahead = {
-            zone: pd.Timedelta(f"{zone[:3]}:{zone[-2:]}:00").total_seconds() for zone in zones if zone[:1] in _SIGN
-        }
+        signed = [zone for zone in zones if zone[:1] in ("+", "-")]
+        clocks = [f"{zone[:3]}:{zone[3:].lstrip(':') or '00'}:00" for zone in signed]
+        ahead = dict(zip(signed, pd.to_timedelta(clocks).total_seconds(), strict=True))
         several = listed([zone or "none" for zone in zones], 5)
         notes.append(f"times are in several zones ({several}); all were turned into UTC")
         values = values - [ahead.get(zone, 0.0) for zone in part["zone"].to_pylist()]
     elif zones != [""]:
         notes.append(f"times are kept as they are written, in zone {zones[0]}")
-    dayfirst, choices = {"%d": True, "%m": False}.get(form[:2]), ("dayfirst",) * two
+    dayfirst, choices = {"%d %m": True, "%m %d": False}.get(form[:5]), ("dayfirst",) * two
     return Column(text.name, "date", values, (), tuple(notes), possible[form], dayfirst=dayfirst, choices=choices)
+
+
+def _likeliest(text: _Text, readings: Mapping[str, Floats], dayfirst: bool | None) -> tuple[str, bool]:
+    """Return the form that fits most cells, and whether others fit as many.
+
+    Of several it is the one asked for, or in which rows stand in the order of time, as they mostly do, and the first
+    days of months before those of one. A year of two digits stands last, unless so few cells are dates.
+    """
+    share = {form: text.share(~np.isnan(values)) for form, values in readings.items()}
+    usual = max((share[form] for form in share if form[:2] != "%y"), default=0.0)
+    most = usual if usual >= MOSTLY * max(share.values()) else max(share.values())
+
+    def merit(form: str) -> tuple[bool, bool, bool, float]:
+        moments = readings[form][text.codes]
+        moments = moments[~np.isnan(moments)]
+        ordered = len(moments) > 0 and bool((np.diff(moments) >= 0).all())
+        asked = dayfirst is not None and form[:2] == ("%d" if dayfirst else "%m")
+        return asked, ordered, form[:2] != "%y", float(np.ptp(moments)) if ordered else 0.0
+
+    equal = [form for form in readings if share[form] >= most]
+    return max(equal, key=merit), len(equal) > 1
 
 
 # Columns
 
 _READERS = {"number": _numbers, "date": _dates}
-_FIGURES = r"^[^\p{L}]*\p{Nd}[^\p{L}]*$"
+_FIGURES = r"^(?:\p{Lu}{3} )?[^\p{L}]*\p{Nd}[^\p{L}]*(?: \p{L}{1,10})?$"
 
 
 def is_readable(kind: pa.DataType) -> bool:

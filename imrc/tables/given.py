@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from imrc._checks import InputError, InputTypeError, check_int, check_matrix, check_names
-from imrc._types import Ints
 from imrc.tables import READING, Source, open_table, read_table
 from imrc.tables.sample import suggest
 from imrc.tasks import Task, TaskSequence, how_to_make_tasks, is_frame
@@ -102,7 +101,7 @@ def tasks_from(
         X, y, groups = (*data, None)[:3]
         if (groups is None) == (every is None):
             raise InputError("tasks_from((X, y)) needs every=, the rows per task; or give (X, y, groups).")
-        return _grouped(X, y, groups, every, name)
+        return _grouped(X, np.ravel(y), groups, every, name)
     if not isinstance(data, list | tuple) or not len(data):
         raise InputTypeError(f"tasks_from cannot make tasks of {type(data).__name__}. {how_to_make_tasks(data)}")
     if every is not None:
@@ -116,6 +115,7 @@ def _of_table(
     label: str | int | None,
     task: str | int | None,
     block: int | None,
+    period: str | None,
     **options: Any,  # noqa: ANN401
 ) -> TaskSequence:
     if is_frame(data) and task is not None and task == data.index.name and task not in data.columns:
@@ -132,8 +132,7 @@ def _of_table(
             f"tasks (by=), for example imrc.tasks_from(..., target={found.label or 'COLUMN'!r}, {cut}). Columns: "
             f"{shown}."
         )
-    options["period"] = "auto" if options["period"] is None else options["period"]
-    return read_table(data, label=label, task=task, block=block, **options)
+    return read_table(data, label=label, task=task, block=block, period=period or "auto", **options)
 
 
 def _part(number: int, one: object) -> tuple[str, Any, Any]:
@@ -141,7 +140,8 @@ def _part(number: int, one: object) -> tuple[str, Any, Any]:
     if isinstance(one, Task):
         return one.label, one.X, one.y
     if isinstance(one, list | tuple) and len(one) in (2, 3):
-        return (str(one[0]), one[1], one[2]) if len(one) == 3 else ("", one[0], one[1])
+        name, X, y = one if len(one) == 3 else ("", *one)
+        return str(name), X, np.ravel(y)
     kind = f"{len(one)} parts" if isinstance(one, list | tuple) else type(one).__name__
     hint = " Of a frame: (frame.drop(columns=TARGET), frame[TARGET])." if is_frame(one) else ""
     raise InputTypeError(f"Entry {number + 1} of the list must be (X, y) or (name, X, y), got {kind}.{hint}")
@@ -155,22 +155,21 @@ def _of_parts(parts: Sequence[tuple[str, Any, Any]], name: str | None) -> TaskSe
         for number, (_, X, _) in enumerate(parts):
             if not is_frame(X) or list(X.columns) != list(parts[0][1].columns):
                 raise InputError(f"Entry {number + 1} of the list does not have the columns of the first.")
-        lengths = [len(X) for _, X, _ in parts]
-        y = np.concatenate([np.ravel(one) for _, _, one in parts])
-        found = _of_frame(pd.concat([X for _, X, _ in parts]), y, np.repeat(np.arange(len(parts)), lengths), name)
+        places = np.repeat(np.arange(len(parts)), [len(X) for _, X, _ in parts])
+        found = _of_frame(pd.concat([X for _, X, _ in parts]), np.concatenate([y for *_, y in parts]), places, name)
         # The order is that of the list: the cutter was given numbers in place of names.
         return replace(found, tasks=tuple(replace(task, label=parts[int(task.label)][0]) for task in found))
+    missing = False
     for number, (label, X, y) in enumerate(parts):
-        rows, many = len(check_matrix(f"X of task {number + 1}", X, allow_missing=True)), np.size(y)
-        if rows != many:
-            raise InputError(
-                f"Task {label or number + 1}: X has {rows} rows and y {many} labels; they must be as many."
-            )
-        if pd.isna(np.ravel(y)).any():
+        rows = check_matrix(f"X of task {number + 1}", X, allow_missing=True)
+        if len(rows) != len(y):
+            message = f"X has {len(rows)} rows and y {len(y)} labels; they must be as many."
+            raise InputError(f"Task {label or number + 1}: {message}")
+        if pd.isna(y).any():
             raise InputError(f"y of task {number + 1} has a row without a label. Leave such rows out.")
+        missing |= bool(np.isnan(rows).any())
     # Whether values may be missing is a property of all tasks: a later one may have a gap where the first has none.
-    missing = any(bool(np.isnan(check_matrix("X", X, allow_missing=True)).any()) for _, X, _ in parts)
-    made = TaskSequence(tuple(Task(X, np.ravel(y), label, missing) for label, X, y in parts), name=name or "tasks")
+    made = TaskSequence(tuple(Task(X, y, label, missing) for label, X, y in parts), name=name or "tasks")
     if made.n_classes < 2:
         raise InputError("All labels are the same. Two or more classes are needed.")
     return made
@@ -178,42 +177,32 @@ def _of_parts(parts: Sequence[tuple[str, Any, Any]], name: str | None) -> TaskSe
 
 def _grouped(X: Any, y: Any, groups: Any, every: int | None, name: str | None) -> TaskSequence:  # noqa: ANN401
     """Return tasks of rows with one group, or of so many rows each."""
-    labels = np.ravel(y)
     if every is None:
-        codes, names = _groups(np.ravel(groups))
+        groups = np.ravel(groups)
+        told = groups.astype(str) if groups.dtype.kind == "O" else groups
+        found, first, codes = np.unique(told, return_index=True, return_inverse=True)
+        order = np.argsort(first) if told.dtype.kind in "US" else np.arange(len(found))
+        codes, names = np.argsort(order)[codes], [str(found[j]) for j in order]
     else:
-        size = check_int("every", every, 2, max(len(labels), 2))
-        codes = np.arange(len(labels)) // size
-        names = [""] * (len(labels) // size)
-    if not len(X) == len(labels) == len(codes):
-        raise InputError(f"X has {len(X)} rows, y {len(labels)} and groups {len(codes)}; these numbers must be equal.")
+        size = check_int("every", every, 2, max(len(y), 2))
+        codes, names = np.arange(len(y)) // size, [""] * (len(y) // size)
+    if not len(X) == len(y) == len(codes):
+        raise InputError(f"X has {len(X)} rows, y {len(y)} and groups {len(codes)}; these numbers must be equal.")
     if is_frame(X):
-        return _of_frame(X, labels, np.ravel(groups), name) if every is None else _of_frame(X, labels, every, name)
+        return _of_frame(X, y, groups if every is None else every, name)
     rows = check_matrix("X", X, allow_missing=True)
-    return _of_parts([(label, rows[codes == j], labels[codes == j]) for j, label in enumerate(names)], name)
-
-
-def _groups(groups: Any) -> tuple[Ints, list[str]]:  # noqa: ANN401 - an array of any kind
-    """Return the task of each row and the names of the tasks, in order."""
-    if groups.dtype.kind == "O":
-        groups = groups.astype(str)
-    found, first, codes = np.unique(groups, return_index=True, return_inverse=True)
-    order = np.argsort(first) if groups.dtype.kind in "US" else np.arange(len(found))
-    return np.argsort(order)[codes].astype(np.int64), [str(found[j]) for j in order]
+    return _of_parts([(label, rows[codes == j], y[codes == j]) for j, label in enumerate(names)], name)
 
 
 def _of_frame(X: pd.DataFrame, y: Any, tasks: Any, name: str | None) -> TaskSequence:  # noqa: ANN401
     """Return tasks of a frame of inputs, by the cutter of tables; `tasks` are groups or rows per task."""
-    frame = X.reset_index(drop=True)
-    label, task = _new("label", frame), _new("task", frame)
+    frame, name = X.reset_index(drop=True), name or "tasks"
+    label, task = (
+        next(new for n in range(len(X.columns) + 1) if (new := word + "_" * n) not in X.columns)
+        for word in ("label", "task")
+    )
     frame[label] = y
     if isinstance(tasks, int):
-        return read_table(frame, label=label, block=tasks, name=name or "tasks")
+        return read_table(frame, label=label, block=tasks, name=name)
     frame[task] = tasks
-    return read_table(frame, label=label, task=task, period="value", name=name or "tasks")
-
-
-def _new(name: str, frame: pd.DataFrame) -> str:
-    while name in frame.columns:
-        name += "_"
-    return name
+    return read_table(frame, label=label, task=task, period="value", name=name)

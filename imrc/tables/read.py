@@ -199,24 +199,24 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
     shown = np.unique(np.concatenate([[0], rest[: 1 + min(200, 200_000 // len(first))], rest[-3:]])).astype(np.int64)
     cells = [pa.array(column.take(pa.array(shown)).to_pylist(), pa.string()) for column in raw.cells[:300]]
     top = [understand("", pa.chunked_array([one]), Reading(), raw.mark, skip=int(len(rest) > 0)) for one in cells]
-    typed = [column.kind in ("number", "date") for column in top]
-    blank = [is_missing(pc.utf8_trim_whitespace(one)) for one in cells]
-    values = [is_typed and bool(column.present[0]) for is_typed, column in zip(typed, top, strict=True)]
-    odd = [not (column.present[0] or empty[0]) for column, empty in zip(top, blank, strict=True)]
+    typed = np.array([column.kind in ("number", "date") for column in top])
+    there = np.array([column.present for column in top])
+    blank = np.array([is_missing(pc.utf8_trim_whitespace(one)) for one in cells])
+    values, odd = typed & there[:, 0], ~(there | blank)[:, 0]
     # Names and identifiers are words that are new in every row.
-    new = [not one and column.distinct > max(5, len(shown) // 2) for one, column in zip(typed, top, strict=True)]
-    data = all(values)
+    new = ~typed & np.array([column.distinct > max(5, len(shown) // 2) for column in top])
+    data = bool(values.all())
     if len(rest):
-        data = all(one <= other for one, other in zip(odd, new, strict=True)) and (any(values) or not any(odd))
-    if reading.header is not None or data or any(values):
+        data = bool((odd <= new).all() and (values.any() or not odd.any()))
+    if reading.header is not None or data or values.any():
         data = data if reading.header is None else not reading.header
         raw.choices["header"] = (not data, data)
     if reading.header is None and data:
-        kind = "numbers only" if all(values) else "values like those below"
+        kind = "numbers only" if values.all() else "values like those below"
         raw.notes.append(
             f"The first row holds {kind}, so it is read as data; header=True takes the column names from it."
         )
-    elif reading.header is None and any(values):
+    elif reading.header is None and values.any():
         seen = listed([repr(clean_name(cell)) for cell, value in zip(first, values, strict=False) if value], 3)
         raw.notes.append(f"Names of columns were taken from the first row, also {seen}; header=False reads it as data.")
     raw.names = [f"column {j + 1}" if data else str(cell).strip() for j, cell in enumerate(first)]
@@ -228,21 +228,17 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
         alone = alone[fits(raw.cells[0].take(pa.array(alone)), r"[\p{L}#]") & (alone > 0)]
         if len(alone) < 0.2 * n_rows:
             gone |= dict.fromkeys(alone.tolist(), "only the first cell is filled")
-    for place in {1, *range(max(len(shown) - 3, 2), len(shown))} if len(rest) > 2 else ():
-        figures = [j for j, is_typed in enumerate(typed) if is_typed]
-        lost = not any(top[j].present[place] for j in figures) and not all(blank[j][place] for j in figures)
-        if lost and len(figures) > 1:
-            gone.setdefault(int(shown[place]), "none of its cells is a number or date where the other rows have them")
+    strays = ~there[typed].any(axis=0) & ~blank[typed].all(axis=0)
+    if len(rest) > 2 and typed.sum() > 1:
+        why = "none of its cells is a number or date where the other rows have them"
+        gone |= dict.fromkeys(shown[1:][strays[1:]].tolist(), why)
     for why in dict.fromkeys(gone.values()):
         rows = sorted(row for row in gone if gone[row] == why)
         numbers = listed([f"{row:,}" for row in rows], 3)
         raw.notes.append(f"{len(rows):,} row{'s' * (len(rows) > 1)} left out (row {numbers}): {why}.")
-    if gone:
-        kept = np.setdiff1d(np.arange(1, n_rows), list(gone))
-        raw.rows = kept - 1
-        raw.cells = [column.take(pa.array(kept)) for column in raw.cells]
-    else:
-        raw.cells = [column.slice(1) for column in raw.cells]
+    kept = np.setdiff1d(np.arange(1, n_rows), list(gone))
+    raw.rows = kept - 1 if gone else None
+    raw.cells = [column.take(pa.array(kept)) if gone else column.slice(1) for column in raw.cells]
     return raw
 
 
@@ -437,14 +433,13 @@ def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
 
 def _first_cells(cells: pa.Array | None, shown: int) -> list[str]:
     """Return the first cells as the file has them, safe to show."""
-    texts = ["…"] * (shown if cells is None else 0)
-    for cell in () if cells is None else cells.slice(0, shown):
-        try:
-            value = cell.as_py()
-        except (LookupError, ValueError, OverflowError, OSError, pa.ArrowException):
-            value = "…"  # dates Python has not, or an unknown time zone
-        texts.append("" if value is None else clean_name(str(value)[:200]))
-    return texts
+    if cells is None:
+        return ["…"] * shown
+    try:
+        texts = cells.slice(0, shown).cast(pa.string()).to_pylist()
+    except pa.ArrowException:  # dates beyond the calendar, or in an unknown time zone
+        return ["…"] * shown
+    return ["" if text is None else clean_name(text[:200]) for text in texts]
 
 
 def _understood(raw: _Raw, title: str, reading: Reading, n_rows: int = 0) -> Table:

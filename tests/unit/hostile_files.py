@@ -11,18 +11,10 @@ from collections.abc import Callable
 import numpy as np
 import openpyxl
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from tests.unit.known_files import zipped
+from tests.unit.known_files import stored, zipped
 
 MB = 1 << 20
-
-
-def _parquet(compression: str = "zstd", **columns: pa.Array) -> bytes:
-    """Return a Parquet file that does not say how its columns were held in memory."""
-    out = io.BytesIO()
-    pq.write_table(pa.table(columns), out, compression=compression, store_schema=False)
-    return out.getvalue()
 
 
 def _shared(value: bytes | str, rows: int) -> pa.Array:
@@ -32,7 +24,7 @@ def _shared(value: bytes | str, rows: int) -> pa.Array:
 def _nested() -> bytes:
     ends = pa.array([0, 20_000_000, 40_000_000, 60_000_000], pa.int32())
     lists = pa.ListArray.from_arrays(ends, pa.array(np.zeros(60_000_000, dtype=np.int8)))
-    return _parquet(lists=lists, x=pa.array([1, 2, 3]), y=pa.array([0, 1, 0]))
+    return stored(lists=lists, x=pa.array([1, 2, 3]), y=pa.array([0, 1, 0]))
 
 
 def _book(change: Callable[[str, bytes], bytes | None], rows: int = 5) -> bytes:
@@ -126,12 +118,12 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "xls with a loop": lambda: XLS + bytes(16) + b"\x3e\0\x03\0\xfe\xff\x09\0\x06\0" + bytes(10) + b"\x01\0\0\0" + bytes(12) + b"\0\x10\0\0" + bytes(8) + b"\0\0\0\0" * 110 + bytes(1024),
     # Parquet
     "lists of 60 million": _nested,
-    "bytes of 16 MB": lambda: _parquet(b=_shared(b"x" * (16 * MB), 500), y=pa.array(np.arange(500) % 2)),
-    "text of 16 MB, 70,000 times": lambda: _parquet(b=_shared("x" * (16 * MB), 70_000), y=pa.array(np.arange(70_000) % 2)),
-    "text of 100 kB, 200,000 times": lambda: _parquet(b=_shared("x" * 100_000, 200_000), y=pa.array(np.arange(200_000) % 2)),
-    "30 million rows": lambda: _parquet(x=pa.array(np.zeros(30_000_000, np.int8)), y=pa.array(np.ones(30_000_000, np.int8))),
-    "Parquet cut short": lambda: _parquet(x=pa.array([1, 2]), y=pa.array([0, 1]))[:-40],
-    "20,000 columns": lambda: _parquet(**{f"c{i}": pa.array([1, 2]) for i in range(20_000)}),
+    "bytes of 16 MB": lambda: stored(b=_shared(b"x" * (16 * MB), 500), y=pa.array(np.arange(500) % 2)),
+    "text of 16 MB, 70,000 times": lambda: stored(b=_shared("x" * (16 * MB), 70_000), y=pa.array(np.arange(70_000) % 2)),
+    "text of 100 kB, 200,000 times": lambda: stored(b=_shared("x" * 100_000, 200_000), y=pa.array(np.arange(200_000) % 2)),
+    "30 million rows": lambda: stored(x=pa.array(np.zeros(30_000_000, np.int8)), y=pa.array(np.ones(30_000_000, np.int8))),
+    "Parquet cut short": lambda: stored(x=pa.array([1, 2]), y=pa.array([0, 1]))[:-40],
+    "20,000 columns": lambda: stored(**{f"c{i}": pa.array([1, 2]) for i in range(20_000)}),
     # text
     "a line of 60 MB": lambda: b"1," * (30 * MB),
     "a name of 60 MB": lambda: b"x" * (60 * MB) + b",y\n1,a\n2,b\n",

@@ -123,6 +123,13 @@ def with_column(cells: list[str], name: str = "v", separator: str = ",") -> byte
     return written({"x": x, name: cells, "y": y}, separator).encode()
 
 
+def stored(compression: str = "zstd", **columns: pa.Array) -> bytes:
+    """Return a Parquet file that does not say how its columns were held in memory."""
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out, compression=compression, store_schema=False)
+    return out.getvalue()
+
+
 MONTHS = ("Januar", "Februar", "März", "April", "Mai", "Juni", "Juli")
 MONTHS += ("August", "September", "Oktober", "November", "Dezember")
 MOMENTS = (
@@ -599,73 +606,58 @@ def typed() -> Iterator[Known]:
         tokyo = pa.array([one - dt.timedelta(hours=9) for one in when], pa.timestamp(unit, "Asia/Tokyo"))
         known[f"timestamp {unit} Tokyo"] = (tokyo, when)
     for name, (cells, expected) in known.items():
-        table, out = pa.table({"v": cells, "x": pa.array(VALUES), "y": pa.array(y)}), io.BytesIO()
-        pq.write_table(table, out)
-        yield Known(f"{name}, Parquet", out.getvalue(), {"v": expected, "y": y}, "made.parquet")
+        content = parquet(pa.table({"v": cells, "x": pa.array(VALUES), "y": pa.array(y)}))
+        yield Known(f"{name}, Parquet", content, {"v": expected, "y": y}, "made.parquet")
     for cells in ([dt.time(i % 24) for i in range(ROWS)], [dt.timedelta(hours=i) for i in range(ROWS)]):
-        out = io.BytesIO()
-        pq.write_table(pa.table({"v": pa.array(cells), "y": pa.array(y)}), out)
-        yield Known(f"{cells[1]}, Parquet", out.getvalue(), {"y": y}, "made.parquet", says="and is left out")
-    frame = pd.DataFrame({"v": VALUES, "y": y})
-    for name, form in (("index", {"index": True}), ("no index", {"index": False})):
-        out = io.BytesIO()
-        frame.to_parquet(out, **form)
-        yield Known(name, gzip.compress(out.getvalue()), {"v": VALUES, "y": y}, "made.parquet.gz")
+        content = parquet(pa.table({"v": pa.array(cells), "y": pa.array(y)}))
+        yield Known(f"{cells[1]}, Parquet", content, {"y": y}, "made.parquet", says="and is left out")
+    content = gzip.compress(parquet(pd.DataFrame({"v": VALUES, "y": y}, index=y)))
+    yield Known("index", content, {"v": VALUES, "y": y}, "made.parquet.gz")
+
+
+WEEKS = ["2020-12-31", "2020-12-31", "2021-01-07", "2021-01-07"] * 2
+PER = {"week": ["2020-12-28", "2021-01-04"], "month": ["2020-12", "2021-01"], "quarter": ["2020 Q4", "2021 Q1"]}
+PER |= {"year": ["2020", "2021"], "day": ["2020-12-31", "2021-01-07"]}
+DAYS = [f"2020-01-{day:02d}" for day in range(1, 20)]
+TEN = "2020-01-05T10:00"
+ODD_DATES = [
+    # cells, what they are, what a note says
+    (["01/02/98", "13/02/98"], ["1998-02-01", "1998-02-13"], "'01/02/98' in row 1 is 1998-02-01"),
+    (["31.12.68", "01.01.69"], ["2068-12-31", "1969-01-01"], "is 2068-12-31"),
+    (["2020-01-05 10:11 PM", "2020-01-05 12:11 am"], ["2020-01-05T22:11", "2020-01-05T00:11"], ""),
+    ([f"{TEN}+02:00", "2020-01-05T11:00+02:00"], [TEN, "2020-01-05T11:00"], "in zone +02:00"),
+    ([f"{TEN}+02:00", "2020-01-05T11:00+01:00"], ["2020-01-05T08:00", TEN], "zones (+01:00 and +02:00)"),
+    ([f"{TEN}Z", "2020-01-05T11:00"], [TEN, "2020-01-05T11:00"], "several zones (none and Z)"),
+    ([*DAYS, "later"], [*DAYS, None], "'later' in row 20"),
+]
 
 
 def cells() -> Iterator[Known]:
     """Yield columns that can be read in several ways, or only resemble numbers or dates."""
-    days = [f"2020-01-{day:02d}" for day in range(1, 20)]
-    for column, found, says in (
-        (["01/02/98", "13/02/98"], ["1998-02-01", "1998-02-13"], "'01/02/98' in row 1 is 1998-02-01"),
-        (["31.12.68", "01.01.69"], ["2068-12-31", "1969-01-01"], "is 2068-12-31"),
-        (["2020-01-05 10:11 PM", "2020-01-05 12:11 am"], ["2020-01-05T22:11", "2020-01-05T00:11"], ""),
-        (
-            ["2020-01-05T10:00+02:00", "2020-01-05T11:00+02:00"],
-            ["2020-01-05T10:00", "2020-01-05T11:00"],
-            "in zone +02:00",
-        ),
-        (
-            ["2020-01-05T10:00+02:00", "2020-01-05T11:00+01:00"],
-            ["2020-01-05T08:00", "2020-01-05T10:00"],
-            "zones (+01:00 and +02:00)",
-        ),
-        (
-            ["2020-01-05T10:00Z", "2020-01-05T11:00"],
-            ["2020-01-05T10:00", "2020-01-05T11:00"],
-            "several zones (none and Z)",
-        ),
-        ([*days, "later"], [*days, None], "'later' in row 20"),
-    ):
+    for column, found, says in ODD_DATES:
         moments = [one and dt.datetime.fromisoformat(one) for one in found]
         yield Known(column[0], with_column(column), {"v": moments}, says=says)
-    for column, says in (
-        (["12-34-5678", "98-76-5432"], ""),
-        (["abc 2020", "def 2020"], ""),
-        (["13/25/2020", "40/50/2020"], ""),
-        (["1.5", "2,5", "1.2", "2,2"], "kept as words because of '2,5' in row 2"),
-    ):
+    days = [dt.date(2020, 1 + i % 12, 1 + i * 5 % 28 if i == 3 else 1 + i % 12) for i in range(12)] * 20
+    content = with_column([f"{one:%m/%d/%Y}" for one in days])  # one day in twelve tells
+    moments = [dt.datetime(one.year, one.month, one.day) for one in days]
+    yield Known("few days above 12", content, {"v": moments}, says="month/day/year")
+    mixed = ["1.5", "2,5", "1.2", "2,2"]
+    for column in (["12-34-5678", "98-76-5432"], ["abc 2020", "def 2020"], ["13/25/2020", "40/50/2020"], mixed):
+        says = "kept as words because of '2,5' in row 2" if column is mixed else ""
         yield Known(column[0], with_column(column * 5), {"v": column * 5}, says=says)
     for pair in ("+-", "?!", ["nil", "one"], ["missing", "present"]):
         classes = {"'" + word if word in "+-" else word for word in pair}
         yield Known(f"classes {pair}", with_column([*pair] * 12), cut={"label": "v", "block": 12}, classes=classes)
-    weeks = with_column(["2020-12-31", "2020-12-31", "2021-01-07", "2021-01-07"] * 2)
-    for period, tasks in (
-        ("week", ["2020-12-28", "2021-01-04"]),
-        ("month", ["2020-12", "2021-01"]),
-        ("quarter", ["2020 Q4", "2021 Q1"]),
-        ("year", ["2020", "2021"]),
-        ("day", ["2020-12-31", "2021-01-07"]),
-    ):
-        yield Known(f"one per {period}", weeks, cut={"label": "y", "task": "v", "period": period}, tasks=tasks)
+    for period, tasks in PER.items():
+        cut = {"label": "y", "task": "v", "period": period}
+        yield Known(f"one per {period}", with_column(WEEKS), cut=cut, tasks=tasks)
     dates = pa.array([2**31 - 1, *range(11)], pa.int32()).cast(pa.date32())
     moments = pa.array([0, 3600 * 10**9 + 5 * 10**8] * 6, pa.timestamp("ns", tz="Mars/Olympus"))
-    out = io.BytesIO()
-    pq.write_table(pa.table({"d": dates, "m": moments, "y": pa.array(["a", "b"] * 6)}), out)
+    content = parquet(pa.table({"d": dates, "m": moments, "y": pa.array(["a", "b"] * 6)}))
     found = [None, *(dt.datetime(1970, 1, 1) + dt.timedelta(days=i) for i in range(11))]
     hours = [dt.datetime(1970, 1, 1), dt.datetime(1970, 1, 1, 1, 0, 0, 500_000)] * 6
     says = ("outside the years 1 to 9999 (the first in row 1)", "'Mars/Olympus' is not known here")
-    yield Known("beyond the calendar", out.getvalue(), {"d": found, "m": hours}, "t.parquet", says=says)
+    yield Known("beyond the calendar", content, {"d": found, "m": hours}, "t.parquet", says=says)
 
 
 # What people should not be punished for
@@ -705,17 +697,17 @@ def npz(**arrays: Any) -> bytes:
     return out.getvalue()
 
 
-def parquet(frame: pd.DataFrame) -> bytes:
+def parquet(table: pd.DataFrame | pa.Table) -> bytes:
+    """Return a Parquet file as pandas and Arrow write it."""
     out = io.BytesIO()
-    frame.to_parquet(out)
+    pq.write_table(table if isinstance(table, pa.Table) else pa.Table.from_pandas(table), out)
     return out.getvalue()
 
 
 def parquet_broken_letters() -> bytes:
     """Words that are no UTF-8; reading them finds that only when somebody looks at them."""
-    out = io.BytesIO()
-    pd.DataFrame({"x": range(40), "c": ["hello", "other"] * 20, "y": [0, 1] * 20}).to_parquet(out, compression=None)
-    return out.getvalue().replace(b"hello", b"\x80ello")
+    words = pa.array(["hello", "other"] * 20)
+    return stored("none", x=pa.array(range(40)), c=words, y=pa.array([0, 1] * 20)).replace(b"hello", b"\x80ello")
 
 
 def million_rows() -> bytes:
