@@ -76,19 +76,6 @@ def test_a_first_look_has_three_repetitions_and_no_advice_then_five_and_a_senten
     assert metrics(test)["Error, forward"] == with_error(expected["forward"])
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("n", 12), ("k", 6), ("b", 0), ("W", 5), ("seed", 3), ("features", "standardised")]
-)
-def test_each_setting_reaches_the_run(app, name, value):
-    test = run(app(dataset="random_walk", k="5", n="6"), **{name: value})
-    assert not test.exception
-    settings = {"n": 6, "b": 3, "seed": 0, **{name: value}}
-    tasks = settings.pop("k", 5)
-    sequence = imrc.datasets.load("random_walk", tasks=tasks, seed=settings["seed"])
-    expected = imrc.evaluate(sequence, **settings).headline()["forward_backward"]
-    assert metrics(test)["Error, forward and backward"] == with_error(expected)
-
-
 def test_the_window_follows_the_preset_until_somebody_sets_it(app):
     test = app(dataset="trend", k="5", n="6")
     assert test.number_input(key="W").value is None

@@ -5,7 +5,6 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from imrc.datasets import DEFAULT
 from imrc.evaluation import largest_n
 from pages.registry import PAGES
 from pages.shell.choice import OWN
@@ -130,20 +129,6 @@ def test_nonsense_for_the_controls_is_ignored(app):
     assert not test.exception
     assert held(test)["view"] == "time"
     assert 1 <= held(test)["story_task"] <= 6
-
-
-def test_a_link_to_an_uploaded_file_says_so_and_keeps_the_rest(app):
-    test = app(dataset=OWN, n="7", b="2", k="33", seed="5")
-    assert not test.exception
-    assert "Choose it again" in texts(test)
-    # No other dataset is shown under its settings: they wait for the file.
-    visit = test.session_state["visit"]
-    settings = visit.choice.settings
-    assert visit.choice.dataset == DEFAULT
-    assert (settings.n, settings.b, settings.seed) != (7, 2, 5)
-    assert visit.own_wanted["b"] == "2"
-    test.switch_page(FILES["is-it-evolving"]).run()
-    assert "files are never part of a link" in texts(test)
 
 
 def test_an_uploaded_file_is_named_in_the_link_but_not_in_it(app):

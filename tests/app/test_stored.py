@@ -55,23 +55,18 @@ def test_a_stored_run_shows_at_once_and_equals_the_computed_one(app, monkeypatch
             assert metrics(test)[f"Error, {name}"] == with_error(expected[rule])
 
 
-def test_a_broken_store_changes_nothing(app, kept):
-    kept.write_text("not a database, " * 100)
-    test = app(**LINK)
-    assert not test.exception
-    assert metrics(test)["Error, alone"]
-
-
 @pytest.mark.parametrize(
-    "failure", [PermissionError(errno.EACCES, "Permission denied"), RuntimeError("no home directory")], ids=type
+    "failure", [None, PermissionError(errno.EACCES, "Permission denied"), RuntimeError("no home directory")], ids=type
 )
-def test_a_store_that_cannot_be_reached_changes_nothing(app, monkeypatch, failure):
+def test_a_store_that_is_broken_or_cannot_be_reached_changes_nothing(app, kept, monkeypatch, failure):
     """In a folder that may not be entered, which permissions would not keep from the superuser; and without a home."""
 
     def place() -> None:
         raise failure
 
-    monkeypatch.setattr(running, "default_store_path", place)
-    test = app(dataset="identical", k="4", n="5")
+    kept.write_text("not a database, " * 100)
+    if failure is not None:
+        monkeypatch.setattr(running, "default_store_path", place)
+    test = app(**LINK)
     assert not test.exception
     assert metrics(test)["Error, alone"]

@@ -182,7 +182,11 @@ def test_a_reload_asks_for_the_file_and_restores_its_settings(app, page):
     test = app(dataset="your_file", n="7", k="4", b="2", repetitions="1")
     assert not test.exception
     assert "Choose it again" in texts(test)
-    assert test.session_state["visit"].choice.settings.b == 3
+    # No other dataset is shown under its settings: they wait for the file.
+    choice = test.session_state["visit"].choice
+    assert (choice.dataset, choice.settings.b) == (datasets.DEFAULT, 3)
+    assert "files are never part of a link" in texts(test.switch_page("pages/evolving/page.py").run())
+    test = test.switch_page(PAGE).run()
     test.file_uploader(key="own_upload").set_value(("shops.csv", table(60).encode(), "text/csv"))
     test.run()
     test.selectbox(key="own_task").set_value(None).run()

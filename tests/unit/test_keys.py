@@ -100,6 +100,7 @@ def test_every_setting_of_a_run_and_number_of_a_representation_changes_the_key_o
         assert features_text(other.features) != features_text(base.features)  # its name in the store
     else:
         other = replace(base, **{name: SETTINGS[name]})
+        assert base.key() != base.key(**{name: SETTINGS[name]}) == other.key()  # by which pages keep results
     assert cell_key("f", other, 0) != cell_key("f", base, 0)
 
 
