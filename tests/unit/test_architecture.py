@@ -12,10 +12,14 @@ import imrc
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_import_is_light():
-    code = "import sys, imrc; print(*sorted(set(sys.modules) & {'numba', 'sklearn', 'pandas', 'plotly', 'scipy'}))"
+def test_import_is_light_and_so_is_the_list_of_methods():
+    code = (
+        "import sys, imrc; print(*sorted(set(sys.modules) & {'numba', 'sklearn', 'pandas', 'plotly', 'scipy'}));"
+        "from imrc.baselines import registry; [method.title for method in registry.values()];"
+        "print(*sorted(set(sys.modules) & {'numba', 'sklearn', 'pandas', 'scipy.optimize'}))"
+    )
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert loaded.stdout.strip() == ""
+    assert loaded.stdout.split() == []
 
 
 def test_public_names_resolve_and_are_listed():

@@ -18,7 +18,7 @@ def nothing_here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_list_as_table_json_and_csv(capsys, nothing_here):
+def test_list_and_info_as_table_json_and_csv(capsys, nothing_here):
     def listed(*words: str) -> str:
         assert main(["datasets", *words]) == 0
         return capsys.readouterr().out
@@ -35,15 +35,10 @@ def test_list_as_table_json_and_csv(capsys, nothing_here):
     rows = {row["name"]: row for row in csv.DictReader(io.StringIO(listed("list", "--csv")))}
     assert rows["power_supply"]["samples"] == "29928"
     assert rows["rotated_digits"]["samples"] == ""
-
-
-def test_info(capsys, nothing_here):
-    assert main(["datasets", "info", "german"]) == 0
-    told = capsys.readouterr().out
+    told = listed("info", "german")
     assert "CC BY 4.0" in told
     assert "loadable        no" in told
-    assert main(["datasets", "info", "german", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["licence"] == "CC BY 4.0"
+    assert json.loads(listed("info", "german", "--json"))["licence"] == "CC BY 4.0"
 
 
 def test_fetch(capsys, nothing_here, monkeypatch):
