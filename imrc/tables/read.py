@@ -157,15 +157,12 @@ def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lin
         lines = (line.rstrip(b" ")[:-1] if line in stray else line for line in data.splitlines())
         table = parsed(b"\n".join(lines) + b"\n")
     if bad:
-        more = f"{'' if len(bad) < _MOST_NAMED else 'at least '}{len(bad) - 3:,} more rows do not fit"
-        named = ", ".join(
-            f"row {row.number - header_lines:,} has {row.actual_columns} cell{'s' * (row.actual_columns != 1)}"
-            for row in bad[:3]
-        )
+        cells = [(row.number - header_lines, row.actual_columns) for row in bad]
+        named = [f"row {number:,} has {count} cell{'s' * (count != 1)}" for number, count in cells]
         raise DataError(
-            f"The first line of the file has {bad[0].expected_columns} cells, but {named}"
-            f"{f' and {more}' if len(bad) > 3 else ''}. Every row needs the same number of cells (rows are counted "
-            "below the header). Look for a missing or extra separator, or for a quotation mark that is not closed."
+            f"The first line of the file has {bad[0].expected_columns} cells, but {listed(named, 3)}. Each needs as "
+            "many (rows are counted below the header). Look for a missing or extra separator, or for a quotation mark "
+            "that is not closed."
         )
     rows = table.num_rows - header_lines
     if marks % 2 and any("\n" in str(c[-1]) for c in table.columns if len(c)):
@@ -275,8 +272,10 @@ def _read_text(data: bytes, reading: Reading) -> _Raw:
     return raw
 
 
-_NAME = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+"""
-_ATTRIBUTE = re.compile(rf"@attribute\s+({_NAME})\s*(\{{|numeric|real|integer|date|string|$)", re.IGNORECASE)
+_ATTRIBUTE = re.compile(
+    r"""@attribute\s+(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+))\s*(?:\{|numeric|real|integer|date|string|$)""",
+    re.IGNORECASE,
+)
 
 
 def parse_arff(data: bytes) -> tuple[list[str], list[Any], int]:
@@ -294,15 +293,11 @@ def parse_arff(data: bytes) -> tuple[list[str], list[Any], int]:
     if start is None or start.start() > _LONGEST:
         raise DataError("The ARFF file has no @DATA line in its first 16 MB: it is cut short or another kind of file.")
     names = []
-    for number, raw in enumerate(data[: start.start()].split(b"\n"), start=1):
-        line = raw[:100_000].decode(errors="replace").strip()
-        if not line or line.startswith("%") or line.lower().startswith("@relation"):
-            continue
-        match = _ATTRIBUTE.match(line)
+    for line in re.findall(r"(?im)^[ \t]*(@attribute\b.*)", data[: start.start()].decode(errors="replace")):
+        match = _ATTRIBUTE.match(line[:100_000])
         if match is None:
-            raise DataError(f"Line {number} of the ARFF header cannot be read: {line[:80]!r}.")
-        quoted = match[1][0] in "'\"" and len(match[1]) > 1
-        names.append(re.sub(r"\\(.)", r"\1", match[1][1:-1]) if quoted else match[1])
+            raise DataError(f"A line of the ARFF header cannot be read: {line[:80]!r}.")
+        names.append(re.sub(r"\\(.)", r"\1", next(filter(None, match.groups()), "")))
     if not 0 < len(names) <= MAX_COLUMNS:
         raise DataError(f"The ARFF file has {len(names):,} @ATTRIBUTE lines; 1 to {MAX_COLUMNS:,} can be read.")
     body = re.sub(rb"(?m)^[ \t]*%[^\n]*\n?", b"", data[start.end() :]).lstrip(b"\n \t")

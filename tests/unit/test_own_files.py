@@ -272,6 +272,14 @@ def test_values_labels_and_order_are_exactly_those_of_the_file():
     cut = cut_table(here(csv.encode()), label="rain", task="day", min_samples=3)
     first, second = cut.sequence
     assert cut.sequence.labels == ("1", "2")
+    assert cut.task_table()[["name", "rows", "class no", "class yes"]].to_numpy().tolist() == [
+        ["1", 3, 2, 1],
+        ["2", 3, 1, 2],
+    ]
+    assert cut.column_table()["used as"].tolist() == ["label", "task", "numbers", "words"]
+    assert cut_table(here(csv), label="rain", task="day", min_samples=3, exclude=[1]).sequence.feature_names == (
+        "colour",
+    )
     # Columns stand as they were read: a gap stays a gap, and words are numbered in the order of the alphabet.
     assert cut.sequence.feature_names == ("temp", "colour")
     assert cut.sequence.column_kinds == ("undeclared", "category")
@@ -326,13 +334,6 @@ def test_a_learner_takes_gaps_and_words_if_told_of_the_columns_and_says_so_if_no
     assert set(model.predict(sequence[0].X, task=0)) <= {"a", "b"}
 
 
-def test_a_learner_takes_a_table_of_numbers_without_gaps_as_it_is():
-    csv = "x,z,y\n" + "1,0,a\n2,1,b\n3,1,b\n4,0,a\n" * 3
-    sequence = read_table(csv.encode(), label="y", block=4)
-    one, other = (learnt(sequence, features) for features in (None, Representation.of("blended", sequence)))
-    np.testing.assert_array_equal(one.coef_["forward"], other.coef_["forward"])
-
-
 def test_csv_parquet_arff_and_frame_give_the_same_tasks():
     frame = pd.DataFrame({"x": np.arange(12) % 5 / 4, "c": ["u", "v", "w"] * 4, "y": [0, 1, 1, 0] * 3})
     parquet = io.BytesIO()
@@ -362,15 +363,6 @@ def test_path_and_report(tmp_path):
     with pytest.raises(TypeError, match="path, bytes"):
         open_table(17)  # type: ignore[arg-type]
     assert sorted(item.name for item in tmp_path.iterdir()) == ["my data.csv"]
-
-
-def test_excluded_columns_and_tables_for_the_page():
-    cut = cut_table(here(made.table().encode()), label="y", block=4, exclude=["x"])
-    assert cut.sequence.feature_names == ("z",)
-    shown_tasks = cut.task_table()
-    assert shown_tasks["rows"].tolist() == [4, 4, 4]
-    assert shown_tasks["class a"].tolist() == [2, 2, 2]
-    assert cut.column_table()["used as"].tolist() == ["label", "numbers"]
 
 
 def test_what_is_left_out_is_said_beside_every_output(tmp_path, capsys):
