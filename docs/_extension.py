@@ -191,6 +191,7 @@ CONTRACT = {
 }
 # The members of these classes that people call; the others are for the library itself.
 MEMBERS = {
+    "TaskSequence": (),
     "RunSettings": (),
     "RunResult": ("headline", "to_frame", "save", "load"),
     "IMRCSettings": (),

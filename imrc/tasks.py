@@ -281,17 +281,7 @@ class TaskSequence:
         return tuple(map(str, names)) if names else tuple(map(str, self.classes))
 
     def encoded(self, index: int) -> NDArray[np.int64]:
-        """Return the labels of one task as positions in `classes`, shape (n_samples,).
-
-        Parameters
-        ----------
-        index : int
-            Number of the task, from 0.
-
-        Returns
-        -------
-        ndarray of int64, shape (n_samples,)
-        """
+        """Return the labels of one task (from 0) as positions in `classes`, shape (n_samples,)."""
         return np.searchsorted(self.classes, self.tasks[index].y).astype(np.int64)
 
     def class_counts(self) -> NDArray[np.int64]:
@@ -301,17 +291,7 @@ class TaskSequence:
         )
 
     def head(self, k: int) -> TaskSequence:
-        """Return the first `k` tasks as a sequence (same classes, same truth).
-
-        Parameters
-        ----------
-        k : int
-            At least 1; if there are fewer tasks, all are returned.
-
-        Returns
-        -------
-        TaskSequence
-        """
+        """Return the first `k` tasks as a sequence (same classes, same truth); all if there are fewer."""
         if check_int("k", k, 1) >= len(self):
             return self
         return replace(self, tasks=self.tasks[:k])
