@@ -103,15 +103,6 @@ def test_runs_on_the_first_tasks_and_stopped_runs_have_a_report(tmp_path):
     assert imrc.datasets.load("random_walk", tasks=5, seed=3).fingerprint == first.fingerprint or "imrc run" not in body
 
 
-def test_a_script_is_given_only_where_it_repeats_the_run():
-    sequence = imrc.datasets.load("rotated_digits", tasks=6)
-    cut = imrc.evaluate(sequence, k=4, n=4, repetitions=1)
-    assert imrc.datasets.load("rotated_digits", tasks=4).fingerprint != cut.fingerprint
-    assert "imrc run" not in page_of(imrc.Report(run=cut, sequence=sequence))
-    whole = imrc.evaluate(sequence, n=4, repetitions=1)
-    assert "imrc run rotated_digits" in page_of(imrc.Report(run=whole, sequence=sequence))
-
-
 @pytest.mark.parametrize("data", ["run", "nasty"])
 def test_report_opens_offline(data, new_page, tmp_path, request):
     from axe_playwright_python.sync_playwright import Axe

@@ -7,7 +7,7 @@ of 300 rows).
 import gzip
 import os
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import imrc
@@ -35,15 +35,9 @@ class Setting:
         return replace(sequence, tasks=tasks)
 
 
-_CACHE: dict[tuple[str, int], imrc.TaskSequence] = {}
-
-
+@lru_cache(maxsize=1)
 def _real(name: str, seed: int) -> imrc.TaskSequence:
-    if (name, seed) not in _CACHE:
-        _CACHE.clear()
-        options = {"tasks": 15} if name == "rotated_mnist" else {}
-        _CACHE[name, seed] = imrc.datasets.load(name, seed=seed, **options)
-    return _CACHE[name, seed]
+    return imrc.datasets.load(name, seed=seed, **({"tasks": 15} if name == "rotated_mnist" else {}))
 
 
 @cache

@@ -1,9 +1,6 @@
 """What all charts have in common: axes that stay, ticks, names at the ends of lines, a page that is dark or narrow."""
 
-import math
-
 import numpy as np
-import plotly.io as pio
 import pytest
 
 from imrc.plots._drawing import (
@@ -33,13 +30,6 @@ def contrast(first: str, second: str) -> float:
 
 
 class TestAxes:
-    @pytest.mark.parametrize("template", ["imrc_light", "imrc_dark"])
-    def test_nothing_can_be_dragged(self, template):
-        layout = pio.templates[template].layout
-        assert layout.dragmode is False
-        assert layout.xaxis.fixedrange
-        assert layout.yaxis.fixedrange
-
     @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 7, 12, 13, 99])
     def test_ticks_of_tasks_are_at_least_one_apart(self, count):
         settings = whole_numbers(count)
@@ -66,9 +56,6 @@ class TestAxes:
         np.testing.assert_allclose([float(text) for text in texts], values, atol=1e-9)
         assert ticks["range"][0] <= low
         assert ticks["range"][1] >= low + scale
-
-    def test_nothing_to_show_is_no_error(self):
-        assert decimals([math.nan])["ticktext"][0] == "0"
 
 
 class TestNames:

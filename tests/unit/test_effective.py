@@ -74,14 +74,6 @@ def test_theorem_4_follows_the_ratio_and_its_interval():
     assert (ends.low, ends.high) == (10.0, pytest.approx(70.0))
 
 
-def test_the_table_of_a_sweep_holds_the_same_number(run):
-    from imrc.sweeps.cell import _scores
-
-    one = replace(run, ess_tables={rule: LagTable(table.values[:1]) for rule, table in run.ess_tables.items()})
-    rows = {row["rule"]: row["ess"] for row in _scores(one)}
-    assert rows["forward_backward"] == effective_samples(one).mean
-
-
 def test_kappa_of_a_built_in_sequence():
     sequence = imrc.datasets.load("random_walk")
     result = assess(sequence, features="automatic", permutations=99)

@@ -3,7 +3,6 @@
 import re
 import sys
 
-import numpy as np
 import pytest
 
 import imrc
@@ -60,13 +59,3 @@ def test_the_table_names_what_is_exported():
     inside = {name.split(".")[0] for name in NAMED if not name.startswith("imrc.")}
     assert inside == {*imrc.core.__all__, "theory"}
     assert callable(found("imrc.solvers.solve"))
-
-
-def test_scalar_gains_are_the_same_formula():
-    """With one gain for all components and with one gain each, equal numbers where all components are alike."""
-    generator = np.random.default_rng(0)
-    tau, before = generator.normal(size=(2, 6))
-    wide = imrc.core.forward_step(tau, np.full(6, 0.1), before, np.full(6, 0.2), np.full(6, 0.3))
-    scalar = imrc.core.forward_step(tau, np.array([0.1]), before, np.array([0.2]), np.array([0.3]))
-    np.testing.assert_array_equal(wide[0], scalar[0])
-    np.testing.assert_array_equal(wide[1], np.repeat(scalar[1], 6))

@@ -11,7 +11,7 @@ import scipy.io
 
 from imrc import datasets
 from imrc.datasets import DataError, DownloadError, _fetch, facts
-from imrc.datasets._arrays import read_idx, read_mat, read_npz
+from imrc.datasets._arrays import read_mat, read_npz
 from imrc.datasets._features import interpret_mat, sequence_from_features
 from imrc.features import Representation, make
 from tests.unit.known_files import npz, zipped
@@ -173,23 +173,6 @@ def test_matlab_files_are_interpreted(rng):
         np.testing.assert_array_equal(np.ravel(arrays["tasks"]), task)
     with pytest.raises(DataError, match=r"not clear. It holds: A \(3, 3\)"):
         interpret_mat(_mat(A=np.eye(3)), entry)
-
-
-@pytest.mark.parametrize(
-    ("data", "read", "message"),
-    [
-        (b"", read_mat, "not a readable MATLAB file"),
-        (b"MATLAB 7.3 MAT-file" + b" " * 200, read_mat, "version 7.3"),
-        (b"PK\x03\x04 broken", read_npz, "not a readable NPZ"),
-        (b"\x93NUMPY\x01\x00 broken", read_npz, "not a readable NPZ"),
-        (b"\0\0\x08\x03\0\0", read_idx, "cut short"),
-        (b"hello", read_idx, "not an IDX file"),
-        (bytes([0, 0, 8, 1, 0, 0, 0, 9, 1]), read_idx, "has 9 bytes, its header promises 17"),
-    ],
-)
-def test_damaged_array_files(data, read, message):
-    with pytest.raises(DataError, match=message):
-        read(data)
 
 
 def test_objects_are_not_read():

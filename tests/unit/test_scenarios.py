@@ -15,11 +15,9 @@ from imrc.evaluation import (
     RunSettings,
     draw_task,
     effective_samples,
-    join_repetitions,
     run_references,
 )
 from imrc.evaluation.comparison import comparison_table, curve_table, score_table
-from imrc.evaluation.run import run_all
 from imrc.evaluation.splits import repetition_seeds, task_seed
 from imrc.report.decision import decide
 from imrc.sweeps import ResultStore
@@ -146,11 +144,6 @@ def test_results_kept_before_there_was_testing_before_learning(sequence, preset,
     scores = score_table([loaded, beside])
     assert list(comparison_table(scores, kind="before")["method"]) == ["majority"]
     assert set(curve_table([loaded, beside], kind="before")["method"]) == {"majority"}
-    # Repetitions of both kinds put together have what all of them have.
-    parts = [run_all(sequence, old.settings, only=[r]) for r in (0, 1)]
-    joined = join_repetitions([parts[0], replace(parts[1], before={})], old.settings)
-    assert joined.before == {}
-    assert joined.headline() == result.headline()
 
 
 def test_scores_and_curves_before_learning(result):

@@ -43,11 +43,6 @@ def test_tasks_moved_elsewhere_keep_their_draws(walk):
     assert not all(np.array_equal(a, b) for a, b in zip(elsewhere, there, strict=True))
 
 
-def test_there_is_a_place_for_every_task(walk):
-    with pytest.raises(ValueError, match="places has 2 entries for 6 tasks"):
-        next(iter_run(walk, SETTINGS, places=[0, 1]))
-
-
 def test_single_task_learning_does_not_feel_the_order(walk):
     found = what_if.shuffled(walk, SETTINGS)
     assert np.array_equal(found.before["single"], found.after["single"])
