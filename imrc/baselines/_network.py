@@ -58,24 +58,20 @@ class Layout:
         return theta
 
 
-def network_scores(layout: Layout, theta: NDArray[np.floating], X: Floats) -> Floats:
-    """Return the network's outputs, shape (..., n, C)."""
-    activity: NDArray[np.floating] = X
-    layers = layout.split(theta)
-    for weights, biases in layers[:-1]:
-        activity = np.maximum(activity @ weights.T + biases, 0.0)
-    weights, biases = layers[-1]
-    return np.asarray(activity @ weights.T + biases, dtype=np.float64)
+def _activity(layout: Layout, theta: NDArray[np.floating], X: Floats) -> tuple[list[Any], Any]:
+    """Return what goes into each of the three layers, and the network's outputs, shape (..., n, width)."""
+    inputs: list[NDArray[np.floating]] = [X]
+    *hidden, (weights, biases) = layout.split(theta)
+    for own, shift in hidden:
+        inputs.append(np.maximum(inputs[-1] @ own.T + shift, 0.0))
+    return inputs, inputs[-1] @ weights.T + biases
 
 
 def _backward(layout: Layout, theta: Floats, X: Floats, y: Ints) -> tuple[list[Floats], list[Floats]]:
     """Return inputs a_l and loss derivatives delta_l of the three layers, (..., n, width)."""
     layers = layout.split(theta)
-    inputs = [X]
-    for weights, biases in layers[:-1]:
-        inputs.append(np.maximum(inputs[-1] @ weights.T + biases, 0.0))
-    weights, biases = layers[-1]
-    delta = softmax(inputs[-1] @ weights.T + biases)
+    inputs, outputs = _activity(layout, theta, X)
+    delta = softmax(outputs)
     np.put_along_axis(delta, y[..., None], np.take_along_axis(delta, y[..., None], axis=-1) - 1.0, axis=-1)
     deltas = [delta]
     for layer in (2, 1):
@@ -145,5 +141,5 @@ class NetworkBaseline(Baseline):
             self.theta = theta
 
     def _predict(self, X: Floats, task: int) -> Ints:
-        scores = network_scores(self._layout, self.theta, X.astype(self.theta.dtype, copy=False))
-        return np.asarray(scores.argmax(axis=-1), dtype=np.int64)
+        outputs = _activity(self._layout, self.theta, X.astype(self.theta.dtype, copy=False))[1]
+        return np.asarray(outputs.argmax(axis=-1), dtype=np.int64)
