@@ -1,37 +1,13 @@
 """The paper's figures for any sequence: windows of tasks, triangles of many tasks."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import imrc
-from imrc.evaluation import RunSettings, evaluate
+from imrc.evaluation import evaluate
 from imrc.paper import shipped
 from imrc.plots.paper import window_curves
 from imrc.plots.result import error_heatmaps, matrix_table, run_heatmaps, triangle_stride
-from tests.benchmarks.paper_results import window_errors
-
-SETTINGS = RunSettings(n=5, b=2, preset="paper", repetitions=2)
-
-
-@pytest.fixture(scope="module")
-def sequence():
-    return imrc.datasets.load("random_walk", tasks=6, samples=80, seed=3)
-
-
-def test_errors_are_means_over_every_sequence_of_consecutive_tasks(sequence):
-    """By hand: each sequence of k tasks run by itself."""
-    errors, windows = window_errors(sequence, SETTINGS)
-    assert windows.tolist() == [6, 5, 4, 3, 2, 1]
-    for k in (1, 3, 6):
-        found = []
-        for start in range(6 - k + 1):
-            part = replace(sequence, tasks=sequence.tasks[start : start + k])
-            result = evaluate(part, n=5, b=2, preset="paper", repetitions=2)
-            found.append({rule: result.per_repetition(rule, "average") for rule in result.rules})
-        for rule, values in errors.items():
-            np.testing.assert_allclose(values[:, k - 1], np.mean([run[rule] for run in found], axis=0), atol=1e-12)
 
 
 def test_curves_show_ratios_for_several_n():
