@@ -71,12 +71,12 @@ def _parts(cells: pa.Array, pattern: str) -> dict[str, pa.Array]:
 class _Text:
     """The different cells of a column of text, trimmed, and which of them each row holds; `skip` rows do not count."""
 
-    def __init__(self, name: str, cells: pa.Array, rows: Ints | None, skip: int) -> None:
+    def __init__(self, name: str, cells: pa.Array, rows: Ints | None, skip: int, native: bool) -> None:
         if not pa.types.is_dictionary(cells.type):
             cells = pc.dictionary_encode(cells.cast(pa.string()))
         words = pa.concat_arrays([cells.dictionary.cast(pa.string()).fill_null(""), pa.array([""])])
         words = pc.utf8_trim_whitespace(words).dictionary_encode()
-        self.name, self.rows, self.words, self.notes = name, rows, words.dictionary, list[str]()
+        self.name, self.rows, self.native, self.words, self.notes = name, rows, native, words.dictionary, list[str]()
         self.codes = words.indices.to_numpy()[cells.indices.fill_null(len(words) - 1).to_numpy(zero_copy_only=False)]
         self.counts = np.bincount(self.codes[skip:], minlength=len(self.words))
         self.there = ~is_missing(self.words) & (self.counts > 0)
@@ -135,13 +135,13 @@ def _categories(text: _Text, gone: Flags) -> Column:
     return Column(text.name, "category", rank[text.codes], tuple(shown), tuple(notes))
 
 
-def _no_words(text: _Text, native: bool) -> Flags:
-    """Return which cells are no words; where cells are `native`, "?" never is one."""
+def _no_words(text: _Text) -> Flags:
+    """Return which cells are no words; "?" never is one in a format that has numbers of its own."""
     gone, marks = is_missing(text.words, ALWAYS_MISSING), is_missing(text.words, MARKS)
     rest = ~gone & ~marks & (text.counts > 0)
     if rest.sum() >= 2 and fits(text.words, r"[\p{L}\p{N}]")[rest].any():
         return gone | marks
-    return gone | is_missing(text.words, ["?"]) if native else gone
+    return gone | is_missing(text.words, ["?"]) if text.native else gone
 
 
 # Numbers
@@ -219,7 +219,11 @@ def _numbers(text: _Text, reading: Reading) -> Column | str:
     notes, choices = list[str](), tuple[str, ...]()
     if (odd := good & ~fits(text.words, r"^(?i:[+-]?\d*\.?\d*(?:e[+-]?\d+)?|[+-]?[a-z]+)$")).any():
         notes.append(f"cells were read as numbers: {text.example(odd, values, plain_number)}")
-    if (styles["."] == styles[","])[text.there].all() and (marked := good & fits(digits, "[.,]")).any():
+    if (
+        not text.native
+        and (styles["."] == styles[","])[text.there].all()
+        and (marked := good & fits(digits, "[.,]")).any()
+    ):
         choices = ("decimal",)
         what = f"{decimal!r} was taken for the decimal mark ({text.seen(marked, 1)})"
         notes.append(f"{what}; decimal={group!r} reads the other way")
@@ -380,7 +384,7 @@ def understand(
     if types.is_null(kind):
         return Column(name, "empty", np.full(len(cells), np.nan))
     if reading.columns and not told:  # nothing is learnt from it: all of its cells as they are written
-        text = _Text(name, cells, rows, skip)
+        text = _Text(name, cells, rows, skip, native)
         return Column(name, "category", text.codes, tuple(text.words.to_pylist()))
     if types.is_date(kind) or types.is_timestamp(kind):
         return _timestamps(name, cells)
@@ -390,10 +394,10 @@ def understand(
         odd = max(-low, high) >= LARGEST_EXACT or (low >= 19_000_101 and high <= 20_991_231)  # identifiers, or dates
         if not (types.is_integer(kind) and odd) and wanted not in ("category", "date"):
             return _column(name, values)
-    return _of_text(_Text(name, cells, rows, skip), told, reading, mark, native)
+    return _of_text(_Text(name, cells, rows, skip, native), told, reading, mark)
 
 
-def _of_text(text: _Text, told: Mapping[str, Any], reading: Reading, mark: str, native: bool) -> Column:
+def _of_text(text: _Text, told: Mapping[str, Any], reading: Reading, mark: str) -> Column:
     """Return the column as numbers or dates if nearly all cells fit, or as a recipe wants it; otherwise as words."""
     wanted, why, most = told.get("kind"), list[str](), 0.0
     dayfirst = reading.dayfirst if reading.dayfirst is not None else told.get("dayfirst")
@@ -418,12 +422,12 @@ def _of_text(text: _Text, told: Mapping[str, Any], reading: Reading, mark: str, 
             count, seen = text.counts[bad].sum(), text.seen(bad)
             notes.append(f"{count:,} of {len(text.codes):,} cells are not {kind}s ({seen}); they count as missing")
         values = np.where(is_missing(text.words), np.nan, found.values)[text.codes]
-        made, choices = _column(text.name, values, notes, kind), found.choices if kind == "date" or not native else ()
-        return replace(found, kind=made.kind, values=made.values, notes=made.notes, choices=choices)
+        made = _column(text.name, values, notes, kind)
+        return replace(found, kind=made.kind, values=made.values, notes=made.notes)
     if kinds and not why and fits(text.sample(), _FIGURES).mean() >= 0.5:
         why = [f"looks like numbers or dates, kept as words because of {text.seen(text.there, 1)}"]
     text.notes += why
-    return _categories(text, _no_words(text, native))
+    return _categories(text, _no_words(text))
 
 
 def _timestamps(name: str, cells: pa.Array) -> Column:

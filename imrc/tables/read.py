@@ -121,7 +121,7 @@ def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lin
     line = re.split(rb"[\r\n]", data[: 1 << 20].lstrip(b"\r\n"), maxsplit=1)[0]
     if line.count(delimiter.encode()) > MAX_COLUMNS:
         raise DataError(f"The first line of the file has more than {MAX_COLUMNS:,} cells; that is too many.")
-    marks = data.count(quote.encode()) if quote else 0
+    marks = data.count(quote.encode()) if quote and quote.encode() in data else 0
     bad: list[Any] = []
 
     def invalid(row: Any) -> str:  # noqa: ANN401 - pyarrow's row object
@@ -160,9 +160,9 @@ def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lin
         cells = [(row.number - header_lines, row.actual_columns) for row in bad]
         named = [f"row {number:,} has {count} cell{'s' * (count != 1)}" for number, count in cells]
         raise DataError(
-            f"The first line of the file has {bad[0].expected_columns} cells, but {listed(named, 3)}. Each needs as "
-            "many (rows are counted below the header). Look for a missing or extra separator, or for a quotation mark "
-            "that is not closed."
+            f"The first line of the file has {bad[0].expected_columns} cells, but {listed(named, 3)} (rows are counted "
+            "below the header). All need as many. Look for a missing or extra separator, or for a quotation mark that "
+            "is not closed."
         )
     rows = table.num_rows - header_lines
     if marks % 2 and any("\n" in str(c[-1]) for c in table.columns if len(c)):
@@ -192,7 +192,7 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
     """
     first, n_rows = [column[0] for column in raw.cells], len(raw.cells[0])
     again = _alike(first, raw.cells)[1:]
-    rest = np.setdiff1d(np.arange(1, n_rows), again)
+    rest = np.delete(np.arange(1, n_rows), again - 1)
     shown = np.unique(np.concatenate([[0], rest[: 1 + min(200, 200_000 // len(first))], rest[-3:]])).astype(np.int64)
     cells = [pa.array(column.take(pa.array(shown)).to_pylist(), pa.string()) for column in raw.cells[:300]]
     top = [understand("", pa.chunked_array([one]), Reading(), raw.mark, skip=int(len(rest) > 0)) for one in cells]
@@ -233,7 +233,7 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
         rows = sorted(row for row in gone if gone[row] == why)
         numbers = listed([f"{row:,}" for row in rows], 3)
         raw.notes.append(f"{len(rows):,} row{'s' * (len(rows) > 1)} left out (row {numbers}): {why}.")
-    kept = np.setdiff1d(np.arange(1, n_rows), list(gone))
+    kept = np.delete(np.arange(1, n_rows), [row - 1 for row in gone])
     raw.rows = kept - 1 if gone else None
     raw.cells = [column.take(pa.array(kept)) if gone else column.slice(1) for column in raw.cells]
     return raw
