@@ -70,6 +70,7 @@ __all__ = [
     "method_errors", "method_differences", "method_curves", "sample_and_task_curves",
     "pacf_panels", "variogram_chart", "distance_heatmap", "change_chart", "model_gaps", "component_chart",
     "power_chart", "changed_panels", "changed_images", "watch_chart",
+    "ess_curves", "ess_by_task", "ess_parts_chart", "bound_chart", "plan_chart",
     "blocks_chart", "gains_chart", "without_chart", "budget_chart", "weights_chart", "reliability_chart",
     "printed_matrix", "ours_against_printed", "window_curves", "flow_diagram", "running_time_curves",
     "image_strip", "moving_clouds", "class_balance",

@@ -6,6 +6,7 @@ import dataclasses
 import importlib
 import inspect
 import itertools
+import pkgutil
 import re
 import runpy
 import textwrap
@@ -13,6 +14,8 @@ from pathlib import Path
 
 from numpydoc.docscrape import NumpyDocString
 from numpydoc.validate import validate
+
+import imrc
 
 CHECKS = {
     "GL01", "GL03", "GL06", "GL07", "GL08",  # a docstring in numpydoc's sections
@@ -113,3 +116,38 @@ def test_everything_else_is_short():
     called = {name for names in CONTRACT.values() for name in names}
     files = [file for folder in ("imrc", "pages") for file in sorted((ROOT / folder).rglob("*.py"))]
     assert [(file.name, name) for file in files for name in sections_elsewhere(file, called)] == []
+
+
+# The documentation has every figure, and every public package
+
+
+def figure_functions() -> set[str]:
+    """Return the names of the public functions of `imrc.plots` that return a figure."""
+    return {
+        node.name
+        for path in (ROOT / "imrc" / "plots").glob("[!_]*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+        and not node.name.startswith("_")
+        and node.returns is not None
+        and "go.Figure" in ast.unparse(node.returns)
+    }
+
+
+def test_every_figure_is_in_the_gallery():
+    assert len(figure_functions()) > 30
+    drawn = "\n".join(re.findall(r"```\{run\}\n(.*?)```", (ROOT / "docs" / "gallery.md").read_text("utf-8"), re.DOTALL))
+    assert [name for name in sorted(figure_functions()) if not re.search(rf"\b{name}\(", drawn)] == []
+
+
+def test_every_public_package_has_a_page():
+    found = [module for module in pkgutil.walk_packages(imrc.__path__, "imrc.") if module.name != "imrc.cli"]
+    # A package of one file is public like the others.
+    packages = ["imrc", *(one.name for one in found if one.ispkg or re.fullmatch(r"imrc\.(core\.)?[a-z]\w*", one.name))]
+    public = {name: getattr(importlib.import_module(name), "__all__", ()) for name in packages}
+    assert set(EXTENSION["PACKAGES"]) == {name for name, exported in public.items() if exported}
+    # One way for each thing: nothing is exported twice, and little is beside the pictures.
+    pictures = set(public.pop("imrc.plots"))
+    assert figure_functions() <= pictures
+    exported = [id(getattr(importlib.import_module(home), name)) for home, names in public.items() for name in names]
+    assert len(exported) == len(set(exported)) <= 70
