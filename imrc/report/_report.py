@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from imrc._checks import InputError, check_choice, check_place
 from imrc.diagnostics import Assessment, Verdict, assess, words
@@ -45,7 +46,6 @@ from imrc.tasks import TaskSequence
 from imrc.wording import capital, decimal, number, plain, unmarked
 
 if TYPE_CHECKING:
-    import pandas as pd
     import plotly.graph_objects as go
 
     from imrc.model import Model
@@ -422,8 +422,6 @@ class Report:
 
     def predictions(self, repetition: int = 0) -> pd.DataFrame:
         """Return what every strategy predicts for each test row, see `imrc.RunResult.predictions`."""
-        import pandas as pd
-
         runs = [self.run]
         if self.references is not None:
             runs.append(self.references.seen_as(self.run.settings.scenario))

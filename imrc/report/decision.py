@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from imrc._types import Floats
 from imrc.evaluation.results import RunResult, same_draws
-from imrc.evaluation.settings import REFERENCES, SCENARIOS, STRATEGY_TITLES, HeadlineKind, ScenarioName, planned
+from imrc.evaluation.settings import REFERENCES, SCENARIOS, STRATEGY_TITLES, ScenarioName, planned
 from imrc.evaluation.significance import Headline, Interval, mean_interval, paired_differences, with_error
 from imrc.tasks import TaskSequence
 from imrc.wording import RULES, decimal, fewest, in_columns, unmarked
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class _Words(NamedTuple):
@@ -171,8 +169,6 @@ class Decision:
     @property
     def errors(self) -> pd.DataFrame:
         """The table of `Report.errors`."""
-        import pandas as pd
-
         rows = []
         for one in self.strategies:
             row = {"strategy": one.name, "title": one.title, "error": one.error.mean}
@@ -206,21 +202,20 @@ def decide(
     `run_references`, the most frequent class is judged at the step of each task only, and nothing is pooled. `usual`
     names the most frequent class, `as_text` escapes names from the data.
     """
-    kind = result.scenario.kind
-    guessing = "always predicting the most frequent class" if usual is None else f"always predicting “{as_text(usual)}”"
-    sources, words = _sources(result, references)
-    words["majority"] = words["majority"]._replace(doing=guessing)
-    plain = {name: run.per_repetition(method, kind) for name, (run, method) in sources.items()}
+    kind, words = result.scenario.kind, _WORDS | _WORDS_IN.get(result.settings.scenario, {})
+    guessing = "the most frequent class" if usual is None else f"“{as_text(usual)}”"
+    words["majority"] = words["majority"]._replace(doing=f"always predicting {guessing}")
+    runs = _runs(result, references)
+    plain = {name: run.per_repetition(name, kind) for name, run in runs.items()}
     if references is None:
         plain = {"majority": result.majority.average(), **plain}
-    balanced = {
-        name: values for name, (run, method) in sources.items() if (values := run.balanced(method, kind)) is not None
-    }
+    balanced = {name: values for name, run in runs.items() if (values := run.balanced(name, kind)) is not None}
     rare = result.rare_class if len(balanced) == len(plain) else ""
     errors = balanced if rare else plain
+    missed = {name: run.misses(name, kind) for name, run in runs.items()} if rare else {}
+    recall = {name: 1.0 - float(values.mean()) for name, values in missed.items() if values is not None}
     strategies = tuple(
-        Strategy(name, words[name].title, tuple(values.tolist()), _recall(*sources[name], kind) if rare else None)
-        for name, values in errors.items()
+        Strategy(name, words[name].title, tuple(values.tolist()), recall.get(name)) for name, values in errors.items()
     )
     same = _SAME_LEARNER if result.loss == "log" else _OTHER_LEARNER
     notes = [same if "pooled" in errors else "This result has no pooled rule to compare with."]
@@ -234,11 +229,6 @@ def decide(
     advice = advise(errors)
     finding, action = _said(advice, errors, words, rare, result)
     return Decision(strategies, advice, f"On *{as_text(title)}*, {finding}.", action, tuple(notes), rare)
-
-
-def _recall(run: RunResult, method: str, kind: HeadlineKind) -> float | None:
-    missed = run.misses(method, kind)
-    return None if missed is None else 1.0 - float(missed.mean())
 
 
 def _rare_note(rare: str, strategies: tuple[Strategy, ...], plain: Mapping[str, Floats]) -> str:
@@ -256,18 +246,15 @@ def usual_answer(sequence: TaskSequence) -> str:
     return sequence.class_names[int(sequence.class_counts().sum(axis=0).argmax())]
 
 
-def _sources(
-    result: RunResult, references: RunResult | None
-) -> tuple[dict[str, tuple[RunResult, str]], dict[str, _Words]]:
-    """Return the run and its method behind each strategy, the simplest first, and what all are called."""
-    found = {name: (result, name) for name in result.rules if name in STRATEGY_TITLES}
+def _runs(result: RunResult, references: RunResult | None) -> dict[str, RunResult]:
+    """Return the run behind each strategy, the simplest first."""
+    found = dict.fromkeys(result.rules, result)
     if references is not None:
         theirs, mine = ((one.settings.n, one.settings.features) for one in (references, result))
         if theirs != mine or not same_draws(references, result):
             raise ValueError("References must be run on the same tasks and draws as the run.")
-        found |= {name: (references, name) for name in REFERENCES}
-    found = {name: found[name] for name in STRATEGY_TITLES if name in found}
-    return found, _WORDS | _WORDS_IN.get(result.settings.scenario, {})
+        found |= dict.fromkeys(REFERENCES, references)
+    return {name: found[name] for name in STRATEGY_TITLES if name in found}
 
 
 def _said(
