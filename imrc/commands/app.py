@@ -47,14 +47,10 @@ def _listened(address: str, port: int) -> ipaddress.IPv4Address | ipaddress.IPv6
     """Return the number of an address; raise InputError if it cannot be listened on."""
     failed: OSError | UnicodeError = OSError()
     try:
-        for family, kind, protocol, _, place in socket.getaddrinfo(address, port, type=socket.SOCK_STREAM):
+        for family, *_, place in socket.getaddrinfo(address, port, type=socket.SOCK_STREAM):
             try:
-                with socket.socket(family, kind, protocol) as probe:
-                    if os.name == "posix":
-                        # As servers do: a port that one has just left is free.
-                        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                    probe.bind(place)
-                return ipaddress.ip_address(str(place[0]).partition("%")[0])
+                with socket.create_server(place[:2], family=family):
+                    return ipaddress.ip_address(str(place[0]).partition("%")[0])
             except OSError as error:
                 failed = error
     except (OSError, UnicodeError) as error:

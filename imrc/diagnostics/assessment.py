@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, replace
 from typing import Any
@@ -125,7 +124,7 @@ class Assessment:
 
     def summary(self, n: float | None = None) -> dict[str, Any]:
         """Return verdict and main numbers, with n rho for `n` samples, as JSON types; what JSON cannot hold is None."""
-        verdict, order, tests = self.verdict, self.order, self.innovations
+        verdict, order, curve = self.verdict, self.order, self.variogram
         out: dict[str, Any] = {
             "sequence": self.name,
             "representation": self.representation,
@@ -148,16 +147,14 @@ class Assessment:
         if self.change is not None:
             for name, at in (("n_rho", n), *([("rho", 1)] if self.n is not None else [])):
                 out |= dict(zip((name, f"{name}_low", f"{name}_high"), self.ratio_at(at), strict=True))
-            out["n"] = n if n is not None else self.n
-            out["LR_no_change"] = self.change.lr
+            out |= {"n": n if n is not None else self.n, "LR_no_change": self.change.lr}
         if self.pacf is not None:
             out |= {"pacf_mean": self.pacf.mean.tolist(), "pacf_std": self.pacf.std.tolist()}
-        if self.variogram is not None:
-            out |= {"gamma": self.variogram.gamma.tolist(), "growth_exponent": self.variogram.exponent}
-        if tests is not None:
+        if curve is not None:
+            out |= {"gamma": curve.gamma.tolist(), "growth_exponent": curve.exponent}
+        if (tests := self.innovations) is not None:
             out |= {"changes": verdict.changes_text, "z_mean": tests.z_mean, "z_lags": tests.z_lags}
-        out["bic_behind_best"] = self.gaps
-        out["returns"] = [[i + 1, j + 1] for i, j in self.returns[:20]]
+        out |= {"bic_behind_best": self.gaps, "returns": [[i + 1, j + 1] for i, j in self.returns[:20]]}
         result: dict[str, Any] = plain(out)
         return result
 
@@ -346,21 +343,19 @@ def recent_ratio(result: Assessment, window: int, n: float) -> float:
     return float(changes.mean()) * n / (result.n or n) if len(changes) else float("nan")
 
 
-def lag_rows(result: Assessment) -> list[dict[str, Any]]:
+def lag_rows(result: Assessment) -> pd.DataFrame:
     """Return the evidence by lag, one row each: variogram, and partial autocorrelation with its band.
 
-    Keys sequence, lag, gamma, pairs, and (NaN where not computed) pacf, pacf_std (spread over components), and
+    Columns sequence, lag, gamma, pairs, and (NaN where not computed) pacf, pacf_std (spread over components), and
     pacf_low, pacf_high (95 % band of the average if the order of the tasks did not matter).
     """
     curve, pacf = result.variogram, result.pacf
     if curve is None:
-        return []
+        return pd.DataFrame()
     table = pd.DataFrame({"sequence": result.name, "lag": curve.lags, "gamma": curve.gamma, "pairs": curve.pairs})
     for name, part in {"pacf": "mean", "pacf_std": "std", "pacf_low": "low", "pacf_high": "high"}.items():
-        values = None if pacf is None else getattr(pacf, part)
-        table[name] = pd.Series(np.zeros(0) if values is None else values, dtype=np.float64)
-    rows: list[dict[str, Any]] = table.to_dict("records")
-    return rows
+        table[name] = pd.Series(getattr(pacf, part, None), dtype=np.float64)
+    return table
 
 
 def most_changing(result: Assessment) -> int:
@@ -369,8 +364,3 @@ def most_changing(result: Assessment) -> int:
     usable = s > 1e-10 * max(float(s.max()), 1e-300)
     ratio = np.where(usable, tau.var(axis=0) / np.where(usable, s, 1.0), -1.0)
     return int(np.argmax(ratio))
-
-
-def as_json(result: Assessment, n: float | None = None) -> str:
-    """Return verdict and evidence as JSON text, n rho converted to n samples per task."""
-    return json.dumps(result.summary(n), indent=2, allow_nan=False, ensure_ascii=False)

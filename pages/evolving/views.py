@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
@@ -10,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from imrc.diagnostics import Assessment, Changed, what_changed, words
-from imrc.diagnostics.assessment import as_json, component_tracks, most_changing
+from imrc.diagnostics.assessment import component_tracks, most_changing
 from imrc.diagnostics.evidence import LEAST_TASKS
 from imrc.diagnostics.power import power_sentences, power_table
 from imrc.features import FEATURE_TITLES, FeatureSpec, make, output_names
@@ -193,7 +194,7 @@ def _tests(choice: Choice, result: Assessment) -> None:
         )
     controls.save(
         "Download the evidence as JSON",
-        lambda: as_json(result, choice.settings.n),
+        lambda: json.dumps(result.summary(choice.settings.n), indent=2, allow_nan=False, ensure_ascii=False),
         f"imrc-assess-{result.name}.json",
         "application/json",
         "evidence",
