@@ -13,7 +13,7 @@ import streamlit as st
 from imrc import datasets
 from imrc.diagnostics import PartialAutocorrelation, words
 from imrc.evaluation.comparison import SCORE_KINDS, UNTUNED, curve_table, title_of_method
-from imrc.paper import cells, method, readings, shipped
+from imrc.paper import cells, method, shipped
 from imrc.plots import (
     flow_diagram,
     flow_in_words,
@@ -142,12 +142,12 @@ def _compared(table: pd.DataFrame, error: cells.ErrorKind) -> None:
     charts.show(ours_against_printed, table, name="paper-scatter")
     st.markdown(f"**Where our values differ, and possible reasons**\n\n{_DIFFER}")
     st.markdown(
-        f"**Choices of the authors' later code.** {readings.follow_up_sentence(error)} The code of the authors' "
+        f"**Choices of the authors' later code.** {cells.follow_up_sentence(error)} The code of the authors' "
         "follow-up (2025) uses λ₀ = .7, whereas that of the paper uses 1, and random Fourier features without an "
         "intercept. The pixels of rotated MNIST keep their intercept."
     )
     st.markdown(
-        f"**Angles of rotated MNIST.** {readings.angles_sentence(error)} The paper's text can mean one angle per task, "
+        f"**Angles of rotated MNIST.** {cells.angles_sentence(error)} The paper's text can mean one angle per task, "
         '`datasets.load("rotated_mnist", angles="task")`. Here every image has its own angle, from the range of its '
         "task."
     )

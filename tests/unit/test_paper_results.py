@@ -15,7 +15,7 @@ from imrc import datasets
 from imrc.commands.main import parser
 from imrc.core.learner import Learner
 from imrc.core.settings import resolve_settings
-from imrc.paper import cells, method, readings, shipped
+from imrc.paper import cells, method, shipped
 from imrc.paper.measure import TOLERANCE
 from imrc.paper.printed import (
     STAND_INS,
@@ -220,7 +220,7 @@ def test_other_readings_are_counted_beside_the_one_in_use(kind):
     errors = shipped.table("errors").query("error_kind == @kind and method == 'imrc:paper'")
     errors = errors.set_index(["dataset", "n"])["error"]
     counts = {}
-    for reading in readings.VARIANTS:
+    for reading in cells.VARIANTS:
         found = rows[rows["reading"] == reading].set_index(["dataset", "n"])["error"]
         assert len(found) == 24
         if reading == "paper":
@@ -228,7 +228,7 @@ def test_other_readings_are_counted_beside_the_one_in_use(kind):
         counts[reading] = sum(
             abs(error - printed_errors(name, n)["imrc"][0]) <= TOLERANCE for (name, n), error in found.items()
         )
-    said = readings.follow_up_sentence(kind)
+    said = cells.follow_up_sentence(kind)
     assert f"{counts['follow_up']} of 24 cells are within .02, and {counts['paper']} with the paper's choices." in said
     assert ("is nearer to" in said) == (counts["follow_up"] > counts["paper"])
 
