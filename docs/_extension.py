@@ -197,7 +197,7 @@ MEMBERS = {
     "IMRCSettings": (),
     "Headline": (),
     "Difference": (),
-    "Assessment": ("ratio_at",),
+    "Assessment": (),
     "Changed": (),
     "OwnMethod": (),
     "Evolving": ("fit", "partial_fit"),

@@ -96,22 +96,8 @@ class Assessment:
     def ratio_at(self, n: float | None = None) -> tuple[float, float, float]:
         """Return n rho = n d^2 / sigma^2 and its 95 % interval for averages over `n` samples (None: as diagnosed).
 
-        The rate of change rho = d^2 / sigma^2 does not depend on n: it is the ratio at n = 1.
-
-        Parameters
-        ----------
-        n : float or None
-            Samples of one average.
-
-        Returns
-        -------
-        tuple of float
-            Estimate, lower and upper end.
-
-        Raises
-        ------
-        ValueError
-            If nothing could be estimated, or if `n` is given although only means are known.
+        The rate of change rho = d^2 / sigma^2 does not depend on n: it is the ratio at n = 1. ValueError if nothing
+        could be estimated, or if `n` is given although only means are known.
         """
         if self.change is None:
             raise InputError("Too few tasks or components to estimate the size of the change.")

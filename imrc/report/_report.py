@@ -74,39 +74,24 @@ class Report:
     one scenario, one measure and one set of settings. `print` shows at most twelve lines, and a notebook shows a table
     with a chart.
 
-    Attributes
-    ----------
-    run : RunResult
-        Errors of IMRC's rules.
-    sequence : TaskSequence or None
-        The tasks. None: the report is limited to what the run knows.
-    diagnosis : Assessment or None
-        Evidence on how the tasks change.
-    references : RunResult or None
-        The most frequent class, and one rule for all tasks, on the draws of the run.
-    curve : tuple of RunResult
-        Runs at several n, including the run itself, to tell what more labels are worth; empty unless requested.
-    name : str
-        Name of the tasks in sentences; empty: the name of the sequence.
-    is_first_look : bool
-        Whether only the first repetitions are done, so that there are means and charts but no advice yet.
-    as_text : callable
-        Escapes names from the data for sentences in Markdown.
-
     Raises
     ------
     InputError
         If the run was made from another sequence.
     """
 
-    run: RunResult
-    sequence: TaskSequence | None = None
-    diagnosis: Assessment | None = None
+    run: RunResult  #: Errors of IMRC's rules.
+    sequence: TaskSequence | None = None  #: The tasks. None: the report is limited to what the run knows.
+    diagnosis: Assessment | None = None  #: Evidence on how the tasks change.
     references: RunResult | None = None
+    """The most frequent class, and one rule for all tasks, on the draws of the run."""
     curve: tuple[RunResult, ...] = ()
-    name: str = ""
+    """Runs at several n, including the run itself, to tell what more labels are worth; empty unless requested."""
+    name: str = ""  #: Name of the tasks in sentences; empty: the name of the sequence.
     is_first_look: bool = False
+    """Whether only the first repetitions are done, so that there are means and charts but no advice yet."""
     as_text: Callable[[str], str] = field(default_factory=lambda: readable)
+    """Escapes names from the data for sentences in Markdown."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.run.name)
