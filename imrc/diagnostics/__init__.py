@@ -5,11 +5,10 @@ evidence and reaches a verdict; `partial_autocorrelation` and `variogram` comput
 """
 
 from imrc.diagnostics.assessment import Assessment, assess
+from imrc.diagnostics.by_lag import PartialAutocorrelation, Variogram, partial_autocorrelation, variogram
 from imrc.diagnostics.changed import Changed, what_changed
-from imrc.diagnostics.distances import Variogram, variogram
 from imrc.diagnostics.evidence import ChangeEstimate, Innovations, OrderTests
 from imrc.diagnostics.models import ModelFit
-from imrc.diagnostics.partial_autocorrelation import PartialAutocorrelation, partial_autocorrelation
 from imrc.diagnostics.words import VERDICTS, Verdict
 
 __all__ = [

@@ -14,10 +14,17 @@ from imrc._checks import InputError, InputTypeError, check_int, check_real
 from imrc._types import Floats, Ints
 from imrc.core.recursions import smooth, track_forward
 from imrc.diagnostics import evidence, samples
-from imrc.diagnostics.distances import Variogram, find_returns, variogram_of, with_envelope
+from imrc.diagnostics.by_lag import (
+    PartialAutocorrelation,
+    Variogram,
+    find_returns,
+    partial_autocorrelation,
+    variogram_of,
+    with_envelope,
+    with_pacf_band,
+)
 from imrc.diagnostics.evidence import LEAST_TASKS, ChangeEstimate, Innovations, OrderTests, SameMethod
 from imrc.diagnostics.models import ChangeKind, ModelFit, fit_models
-from imrc.diagnostics.partial_autocorrelation import PartialAutocorrelation, partial_autocorrelation, with_pacf_band
 from imrc.diagnostics.samples import Moments, Reading, Reduced
 from imrc.diagnostics.words import (
     LEAD,

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from imrc.diagnostics.by_lag import PartialAutocorrelation
 from imrc.diagnostics.changed import SHIFTS, Changed, Shift
 from imrc.diagnostics.evidence import FLAG_LIMIT, MEAN_LIMIT, ChangeEstimate, ChangePattern
 from imrc.diagnostics.models import ChangeKind, ModelFit
-from imrc.diagnostics.partial_autocorrelation import PartialAutocorrelation
 from imrc.wording import capital, decimal, feature_names_or_numbers, listed, number, p_text
 
 if TYPE_CHECKING:

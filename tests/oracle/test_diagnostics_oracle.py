@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from imrc.diagnostics import partial_autocorrelation
-from imrc.diagnostics.distances import variogram_of, with_envelope
+from imrc.diagnostics.by_lag import variogram_of, with_envelope, with_pacf_band
 from imrc.diagnostics.evidence import (
     LEADING,
     _leading_root,
@@ -22,7 +22,6 @@ from imrc.diagnostics.evidence import (
     walk_basis,
 )
 from imrc.diagnostics.models import fit_models
-from imrc.diagnostics.partial_autocorrelation import with_pacf_band
 from imrc.diagnostics.samples import given_moments, reduce_moments
 
 

@@ -11,7 +11,7 @@ import imrc
 from imrc.diagnostics import partial_autocorrelation, variogram
 from imrc.diagnostics import words as words_
 from imrc.diagnostics.assessment import NAMED, Assessment, judge
-from imrc.diagnostics.distances import find_returns
+from imrc.diagnostics.by_lag import find_returns
 from imrc.diagnostics.evidence import (
     FLAG_LIMIT,
     MEAN_LIMIT,
