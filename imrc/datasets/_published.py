@@ -144,17 +144,16 @@ _COVERTYPE = (
     "horizontal distance to fire points", *(f"wilderness area {j}" for j in range(1, 5)),
     *(f"soil type {j}" for j in range(1, 41)),
 )  # fmt: skip
-_TYPES = ("spruce/fir", "lodgepole pine", "ponderosa pine", "cottonwood/willow", "aspen", "Douglas-fir", "krummholz")
 
 
-Labels = Literal["1,2,3", "2", "types"]
+Labels = Literal["1,2,3", "2"]
 
 
 def covertype(entry: CatalogueEntry, *, tasks: int | None = None, labels: Labels = "1,2,3") -> TaskSequence:
     """Cartographic variables and cover types of forest, 54 features; only rows of the first `tasks` are read.
 
-    Class 1 are the cover types named in `labels`, against the others; or there are all seven. The paper says two
-    classes and not which: "1,2,3" is a guess, the one whose errors are nearer to the printed ones.
+    Class 1 are the cover types named in `labels`, against the others. The paper says two classes and not which: "1,2,3"
+    is a guess, the one whose errors are nearer to the printed ones.
     """
     check_choice("labels", labels, get_args(Labels))
     rows = entry.samples if tasks is None else check_int("tasks", tasks, 1, entry.tasks) * entry.task_rows
@@ -162,33 +161,22 @@ def covertype(entry: CatalogueEntry, *, tasks: int | None = None, labels: Labels
     from pandas import read_csv
 
     values = read_csv(path, header=None, nrows=rows, dtype=np.int16).to_numpy()
-    types = values[:, -1].astype(np.int64)
-    names: tuple[str, ...]
-    if labels == "types":
-        classes, y, label, names = np.arange(1, 8), types, "cover type 1 to 7", _TYPES
-    else:
-        chosen = [int(number) for number in labels.split(",")]
-        classes, y = np.arange(2), np.isin(types, chosen).astype(np.int64)
-        words = f"cover type{'s' * (len(chosen) > 1)} {labels.replace(',', ', ')}"
-        label, names = f"{words} or another", ("other cover types", words)
-    facts = {**(_counts(y) if tasks is None else {}), "label": label, "class_names": names}
-    return _blocks(entry, values[:, :-1].astype(np.float64), y, _COVERTYPE, facts, classes=classes)
+    chosen = [int(number) for number in labels.split(",")]
+    y = np.isin(values[:, -1], chosen).astype(np.int64)
+    words = f"cover type{'s' * (len(chosen) > 1)} {labels.replace(',', ', ')}"
+    facts = {"label": f"{words} or another", "class_names": ("other cover types", words)}
+    facts |= _counts(y) if tasks is None else {}
+    return _blocks(entry, values[:, :-1].astype(np.float64), y, _COVERTYPE, facts, classes=np.arange(2))
 
 
-def utkfaces_grey(entry: CatalogueEntry, *, order: Literal["file", "mixed"] = "file", seed: int = 0) -> TaskSequence:
+def utkfaces_grey(entry: CatalogueEntry) -> TaskSequence:
     """Grey images of 32 by 32 pixels in order of age, divided by 255.
 
-    The file lists, within one age, all male before all female faces, so many tasks of 250 hold one class only;
-    "mixed" shuffles the faces within each age.
+    The file lists, within one age, all male before all female faces, so many tasks of 250 hold one class only.
     """
-    check_choice("order", order, ("file", "mixed"))
     arrays = read_npz(_only(entry))
     age, gender = arrays["age"].astype(np.int64), arrays["gender"].astype(np.int64)
-    X = arrays["images"].reshape(len(age), -1) / 255.0
-    if order == "mixed":
-        mixed = np.lexsort((np.random.default_rng([seed, 32]).random(len(age)), age))
-        X, age, gender = X[mixed], age[mixed], gender[mixed]
-    rows = entry.task_rows
+    X, rows = arrays["images"].reshape(len(age), -1) / 255.0, entry.task_rows
     labels = [f"{age[j * rows]}–{age[(j + 1) * rows - 1]} years" for j in range(len(X) // rows)]
     names = [f"pixel {r},{c}" for r in range(32) for c in range(32)]
     return _blocks(entry, X, gender, names, _counts(gender), labels=labels)

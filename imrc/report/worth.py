@@ -277,5 +277,5 @@ def realised_sentence(found: Sequence[Realised], n: int) -> str:
         verdict = f"the errors imply {'fewer' if main.promised.mean > main.high else 'more'}"
     return (
         f"**A task alone would need {realised_text(main)} samples** to match {name} with {n}. The theorems promise "
-        f"{promised}: {verdict}. {RANGE}"
+        f"{promised}: {verdict}."
     )

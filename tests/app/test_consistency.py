@@ -171,7 +171,7 @@ def typed(run: RunResult, command: str, capsys: pytest.CaptureFixture) -> str:
 def without_charts(monkeypatch) -> None:
     """Drawing takes most of the time of a page, and of a report."""
     monkeypatch.setattr(charts, "show", lambda *_, **__: None)
-    monkeypatch.setattr("imrc.report._write.sections", lambda *_: {})
+    monkeypatch.setattr("imrc.report._write.charts", lambda *_: ())
 
 
 def agree(test: AppTest, capsys: pytest.CaptureFixture, *, everywhere: bool) -> dict[str, str]:
