@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import pandas as pd
 
@@ -330,24 +330,6 @@ def sample_size_curve(dataset: str) -> pd.DataFrame:
 # Other readings of the paper than the one in use: whether they reproduce more of the printed numbers.
 
 
-class CodeVariant(NamedTuple):
-    """What differs between the code of the paper and that of its follow-up: an intercept of random features, and λ₀."""
-
-    intercept: bool
-    lambda0: float
-
-
-VARIANTS = {
-    "paper": CodeVariant(True, 1.0),
-    "lambda0": CodeVariant(True, 0.7),
-    "no_intercept": CodeVariant(False, 1.0),
-    "follow_up": CodeVariant(False, 0.7),
-}
-"""The choices of the paper's code, each of its follow-up's alone, and both."""
-TASK_ANGLE = "task_angle"
-"""Rotated MNIST with one angle per task instead of one per image."""
-
-
 def _reading(error: ErrorKind, reading: str) -> pd.DataFrame:
     rows = shipped.table("readings").query("error_kind == @error and reading == @reading")
     printed = [printed_error(row.dataset, row.n, "imrc")[0] for row in rows.itertuples()]
@@ -366,7 +348,9 @@ def follow_up_sentence(error: ErrorKind) -> str:
 
 def angles_sentence(error: ErrorKind) -> str:
     """Say how far apart the two readings of the angles are, and how often each is nearer to the printed value."""
-    found = (_reading(error, name).query("dataset == 'rotated_mnist'").set_index("n") for name in ("paper", TASK_ANGLE))
+    found = (
+        _reading(error, name).query("dataset == 'rotated_mnist'").set_index("n") for name in ("paper", "task_angle")
+    )
     image, task = found
     apart = (image["error"] - task["error"]).abs().max()
     further = image["gap"].abs() - task["gap"].abs()

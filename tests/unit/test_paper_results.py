@@ -220,7 +220,7 @@ def test_other_readings_are_counted_beside_the_one_in_use(kind):
     errors = shipped.table("errors").query("error_kind == @kind and method == 'imrc:paper'")
     errors = errors.set_index(["dataset", "n"])["error"]
     counts = {}
-    for reading in cells.VARIANTS:
+    for reading in ("paper", "lambda0", "no_intercept", "follow_up"):
         found = rows[rows["reading"] == reading].set_index(["dataset", "n"])["error"]
         assert len(found) == 24
         if reading == "paper":
