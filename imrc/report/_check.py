@@ -16,8 +16,6 @@ from imrc.report._report import Report, diagnose
 from imrc.tasks import TaskSequence, checked_tasks
 
 ShareDone = Callable[[float, str], object]
-FIRST_LOOK = 3
-"""Repetitions after which pages show a first look."""
 
 
 def check(
