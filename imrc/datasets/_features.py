@@ -21,6 +21,18 @@ from imrc.tasks import Task, TaskSequence
 _LIMIT = 1 << 30
 
 
+def content_of(file: _catalogue.RemoteFile, path: Path) -> bytes:
+    """Return what a verified file holds, unpacked from a gzip or zip wrapper, at most 1 GB."""
+    data = path.read_bytes()
+    kind = packed.kind_of(data)
+    if kind == "gzip":
+        return packed.unpack(data, _LIMIT)
+    if kind == "zip" and path.suffix != ".npz":
+        inside = packed.members(data)
+        return packed.unzip(data, file.member or (inside[0] if len(inside) == 1 else path.stem), _LIMIT)
+    return data
+
+
 def _csv_features(data: bytes, features: int) -> Floats:
     """Rows of a feature file: a header or none, an index column or none, then features and the label."""
     import pyarrow as pa
@@ -46,14 +58,7 @@ def _csv_features(data: bytes, features: int) -> Floats:
 
 
 def _from_csv(entry: CatalogueEntry, files: _catalogue.Files) -> dict[str, NDArray[Any]]:
-    parts = []
-    for file, path in files:
-        data = path.read_bytes()
-        if packed.kind_of(data) == "zip":
-            inside = packed.members(data)
-            data = packed.unzip(data, file.member or (inside[0] if inside else ""), _LIMIT)
-        parts.append(_csv_features(data, entry.features))
-    values = np.concatenate(parts)
+    values = np.concatenate([_csv_features(content_of(file, path), entry.features) for file, path in files])
     return {"features": values[:, :-1], "labels": values[:, -1].astype(np.int64)}
 
 

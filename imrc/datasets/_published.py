@@ -6,7 +6,6 @@ import io
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -17,30 +16,19 @@ from imrc._types import Floats, Ints
 from imrc.datasets import _catalogue
 from imrc.datasets._arrays import read_idx, read_npz
 from imrc.datasets._catalogue import CatalogueEntry
-from imrc.datasets._features import sequence_from_features
+from imrc.datasets._features import content_of, sequence_from_features
 from imrc.datasets.digits import turning
 from imrc.datasets.errors import DataError
-from imrc.tables import packed
 from imrc.tasks import TaskSequence, sequence_from_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_LIMIT = 512 << 20
-_MNIST_BYTES = 64 << 20
-
 
 def _only(entry: CatalogueEntry) -> bytes:
-    """Return the one data file of an entry, verified, unpacked from its zip or gzip wrapper, at most 512 MB."""
+    """Return the one data file of an entry, verified and unpacked."""
     ((file, path),) = _catalogue.require(entry)
-    data = path.read_bytes()
-    kind = packed.kind_of(data)
-    if kind == "gzip":
-        return packed.unpack(data, _LIMIT)
-    if kind == "zip" and not path.name.endswith(".npz"):
-        inside = packed.members(data)
-        return packed.unzip(data, file.member or (inside[0] if len(inside) == 1 else path.stem), _LIMIT)
-    return data
+    return content_of(file, path)
 
 
 def _counts(y: NDArray[Any]) -> dict[str, Any]:
@@ -183,11 +171,9 @@ def utkfaces_grey(entry: CatalogueEntry) -> TaskSequence:
 
 
 @lru_cache(maxsize=1)
-def _images(paths: tuple[Path, ...], _changed: tuple[int, ...]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+def _images(files: _catalogue.Files, _changed: tuple[int, ...]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Training images followed by test images, kept so that other seeds and task counts need no unpacking."""
-    train, train_labels, test, test_labels = (
-        read_idx(packed.unpack(path.read_bytes(), _MNIST_BYTES)) for path in paths
-    )
+    train, train_labels, test, test_labels = (read_idx(content_of(file, path)) for file, path in files)
     images, digits = np.concatenate([train, test]), np.concatenate([train_labels, test_labels])
     if images.shape != (70_000, 28, 28) or digits.shape != (70_000,):
         raise DataError(f"MNIST should hold 70,000 images of 28 by 28 pixels; found {images.shape}.")
@@ -211,8 +197,8 @@ def rotated_mnist(
     tasks = check_int("tasks", tasks, 2, entry.max_tasks)
     check_choice("labels", labels, ("5 or more", "more than 5"))
     check_choice("angles", angles, ("image", "task"))
-    paths = tuple(path for _, path in _catalogue.require(entry))
-    images, digits = _images(paths, tuple(path.stat().st_mtime_ns for path in paths))
+    files = _catalogue.require(entry)
+    images, digits = _images(files, tuple(path.stat().st_mtime_ns for _, path in files))
     rows, names = len(digits), entry.class_names if labels == "5 or more" else ("0-5", "6-9")
 
     def turned(order: Ints, degrees: Floats) -> Floats:

@@ -153,8 +153,8 @@ def test_rotated_mnist(real_data):
     assert (len(sequence), set(sequence.sizes)) == (350, {200})
     assert sequence.n_features == 784
     entry = datasets.facts("rotated_mnist")
-    paths = tuple(path for _, path in _catalogue.require(entry))
-    images, digits = _images(paths, tuple(path.stat().st_mtime_ns for path in paths))
+    files = _catalogue.require(entry)
+    images, digits = _images(files, tuple(path.stat().st_mtime_ns for _, path in files))
     raw = [6903, 7877, 6990, 7141, 6824, 6313, 6876, 7293, 6825, 6958]
     assert np.bincount(digits).tolist() == raw
     assert sequence.class_counts().sum(axis=0).tolist() == [sum(raw[:5]), sum(raw[5:])]
