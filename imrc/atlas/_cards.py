@@ -12,13 +12,14 @@ import numpy as np
 
 import imrc
 from imrc._folders import named_by
-from imrc._types import Floats
+from imrc._types import Floats, Ints
 from imrc.baselines import method_title
 from imrc.datasets import DataError
 from imrc.evaluation import evaluate, largest_n
 from imrc.evaluation.settings import STRATEGY_TITLES
 from imrc.evaluation.significance import mean_interval
 from imrc.features import Representation
+from imrc.plots.tasks import image_side
 from imrc.report import Report, check
 from imrc.report.worth import realised_samples
 from imrc.tables.given import tasks_from
@@ -120,11 +121,17 @@ def _tomorrow(name: str, before: Floats) -> dict[str, Any]:
     return _mean(name, before[:, 1:].mean(axis=1))
 
 
-def picture(sequence: TaskSequence) -> list[list[list[int]]]:
-    """Return rows of the first, middle and last task as x, y (0 to 99) and class, in a plane learnt from the first."""
+def picture(sequence: TaskSequence) -> list[str] | list[list[list[int]]]:
+    """Return rows of the first, middle and last task: as images, or as x, y and class.
+
+    Two images of each of two classes are one address of a PNG. Points are from 0 to 99, in a plane learnt from the
+    first task.
+    """
     from sklearn.decomposition import PCA
 
     count, shown = len(sequence), []
+    if (side := image_side(sequence.feature_names)) is not None:
+        return [_images(sequence[j].X, sequence.encoded(j), side) for j in (0, count // 2, count - 1)]
     learnt = Representation.of("standardised", sequence).learn(sequence[0].X)
     plane = PCA(2, random_state=0) if learnt.transform(sequence[0].X[:1]).shape[1] > 1 else None
     for place, j in enumerate((0, count // 2, count - 1)):
@@ -136,6 +143,15 @@ def picture(sequence: TaskSequence) -> list[list[list[int]]]:
     low, high = np.quantile(np.concatenate([X for X, _ in shown]), [0.02, 0.98], axis=0)
     scaled = [np.clip(99 * (X - low) / np.maximum(high - low, 1e-9), 0, 99).round().astype(int) for X, _ in shown]
     return [np.column_stack([X, y]).tolist() for X, (_, y) in zip(scaled, shown, strict=True)]
+
+
+def _images(X: Floats, y: Ints, side: int) -> str:
+    """Return four images, those of a class side by side."""
+    import plotly.express as px
+
+    rows = [np.resize(np.flatnonzero(y == c), 2) for c in range(2)]
+    tiles = [[np.pad(X[row].reshape(side, side) / X[row].max(), 1) for row in own] for own in rows]
+    return str(px.imshow(255.0 * np.block(tiles), zmin=0, zmax=255, binary_string=True).data[0].source)
 
 
 def card(source: Source) -> dict[str, Any]:
@@ -198,12 +214,14 @@ def story(found: Mapping[str, Any]) -> str:
     """Tell a card in about thirty words, all of them from its numbers."""
     (few, first), (many, last) = next(iter(found["at"].items())), list(found["at"].items())[-1]
     best, tomorrow, rate = winner(first["errors"]), winner(first["tomorrow"]), found["change"]["rate"]
-    told = f"{found['tasks']} tasks, {found['change']['title']}"
+    told = f"{found['tasks']} tasks. Verdict: {found['change']['title']}"
     told += f", at a rate of {number(rate[0])} a task." if rate and rate[0] else "."
-    alone = "" if best["title"] == "Alone" else f", {decimal(first['errors']['single']['error'])} alone"
-    told += f" With {few} labels each, the lowest {first['measure']} is {decimal(best['error'])}, {_small(best)}{alone}"
-    told += "." if many == few else f"; with {many}, {_small(winner(last['errors']))}."
-    return f"{told} On the next task the lowest error is {decimal(tomorrow['error'])}, {_small(tomorrow)}."
+    alone = "" if best["title"] == "Alone" else f"; alone {decimal(first['errors']['single']['error'])}"
+    told += (
+        f" With {few} labels each, {_small(best)} has the lowest {first['measure']} ({decimal(best['error'])}{alone})"
+    )
+    told += "." if many == few else f"; with {many}, {_small(winner(last['errors']))} has."
+    return f"{told} On the next task, the lowest error is {decimal(tomorrow['error'])} ({_small(tomorrow)})."
 
 
 def _small(one: Mapping[str, Any]) -> str:

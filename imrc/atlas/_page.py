@@ -53,14 +53,15 @@ def _worth(card: Card) -> str:
 
 def _row(card: Card) -> str:
     rate, worth, at = card["change"]["rate"], card["realised"], card["at"]
+    n, few = next(iter(at.items()))
 
     def cell(text: str, value: float | None = None, *, is_number: bool = True) -> str:
         shown = html.escape(text)
         return f'<td data-v="{"" if value is None else value}">{shown}</td>' if is_number else f"<td>{shown}</td>"
 
-    def best(one: Card, measure: str = "error") -> str:
+    def best(one: Card, measure: str = "error", where: str = "") -> str:
         found, kind = winner(one), "" if measure == "error" else f" ({measure})"
-        return cell(f"{found['title']} {decimal(found['error'])}{kind}", found["error"])
+        return cell(f"{found['title']} {decimal(found['error'])}{kind}{where}", found["error"])
 
     known = rate[0] if rate and None not in rate else None
     found = [
@@ -70,21 +71,25 @@ def _row(card: Card) -> str:
         cell(card["change"]["title"], is_number=False),
         cell("" if known is None else number(known), known),
         cell(f"{worth['value']:.0f} for {worth['n']}", worth["value"]) if worth and worth["value"] else cell("", None),
-        *(best(at[str(n)]["errors"], at[str(n)]["measure"]) if str(n) in at else cell("", None) for n in SIZES),
-        best(next(iter(at.values()))["tomorrow"]),
+        best(few["errors"], few["measure"], "" if n == str(SIZES[0]) else f", n = {n}"),
+        *(best(at[str(n)]["errors"], at[str(n)]["measure"]) if str(n) in at else cell("", None) for n in SIZES[1:]),
+        best(few["tomorrow"]),
     ]
     return f'<tr data-card="{card["name"]}">{"".join(found)}</tr>'
 
 
+def _points(rows: Sequence[Sequence[int]], told: str) -> str:
+    dots = "".join(f'<circle cx="{x}" cy="{99 - y}" r="2" fill="var(--c{label % _COLOURS})"/>' for x, y, label in rows)
+    return f'<svg viewBox="-4 -4 107 107" role="img" aria-label="{told}">{dots}</svg>'
+
+
 def _panels(card: Card) -> str:
-    """Return the first, middle and last task as points in a plane."""
+    """Return the first, middle and last task, as images or as points in a plane."""
     names = ("1", str(card["tasks"] // 2 + 1), str(card["tasks"]))
     shown = ""
-    for name, points in zip(names, card["picture"], strict=True):
-        dots = "".join(
-            f'<circle cx="{x}" cy="{99 - y}" r="2" fill="var(--c{label % _COLOURS})"/>' for x, y, label in points
-        )
-        drawn = f'<svg viewBox="-4 -4 107 107" role="img" aria-label="rows of task {name}">{dots}</svg>'
+    for name, rows in zip(names, card["picture"], strict=True):
+        told = f"rows of task {name}"
+        drawn = f'<img src="{rows}" alt="{told}">' if isinstance(rows, str) else _points(rows, told)
         shown += f"<div>{drawn}task {name}</div>"
     return f"<figure>{shown}</figure>"
 
@@ -125,9 +130,10 @@ def _card(card: Card) -> str:
     """Return one card."""
     n, first = next(iter(card["at"].items()))
     low, high = card["rows"]
+    cut = card["cut"] if card["cut"].endswith(("?", ".")) else f"{card['cut']}:"
     size = f"{card['tasks']} tasks of {low if low == high else f'{low} to {high}'} rows"
     facts = {
-        "A task": f"{card['cut'].rstrip('.')}; {size}, {card['features']} columns, {card['classes']} classes",
+        "A task": f"{cut} {size}, {card['features']} columns, {card['classes']} classes",
         "How it changes": f"{capital(card['change']['title'])}. {card['change']['sentence']}",
         "Rate of change": _rate(card),
         "The past": _worth(card),
