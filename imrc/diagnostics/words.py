@@ -294,18 +294,17 @@ def setting_sentence(result: Assessment) -> str:
 
 
 _UNKNOWN: dict[VerdictName, str] = {
-    "dependent": "Neither the size of the change nor the gain of forward and backward learning can be predicted from "
-    "such rows.",
-    "too_few": "Without more tasks or samples, the gain of forward and backward learning cannot be predicted.",
+    "dependent": "Neither the size of the change nor the gain of {} learning can be predicted from such rows.",
+    "too_few": "Without more tasks or samples, the gain of {} learning cannot be predicted.",
 }
 
 
-def meaning_sentence(result: Assessment, n: float) -> str:
-    """State what the theorems promise at this size of the change with n samples per task, and on which condition."""
+def meaning_sentence(result: Assessment, n: float, learning: str = "forward and backward") -> str:
+    """State what the theorems promise of `learning` at this size of the change with n samples per task, and when."""
     ratio, low, high = result.ratio_at(n)
     verdict = result.verdict
     if verdict.name in _UNKNOWN:
-        return _UNKNOWN[verdict.name]
+        return _UNKNOWN[verdict.name].format(learning)
     small = "a gain that may be small (the interval contains 1)" if low < 1 else "only a little"
     gain = "a large gain" if high < 0.3 else "a clear gain" if high < 1 else small
     if low >= 1 and ratio >= 5:
@@ -316,7 +315,7 @@ def meaning_sentence(result: Assessment, n: float) -> str:
         "contradicted": ("would promise", ", if the tasks evolved as they assume, which these do not seem to"),
     }[verdict.assumption]
     size = f"With n = {n:g} samples per task, n d² / σ² = {number(ratio)}"
-    return f"{size}: the theorems {promise} {gain} from learning forward and backward{condition}."
+    return f"{size}: the theorems {promise} {gain} from learning {learning}{condition}."
 
 
 def report(result: Assessment, n: float) -> str:

@@ -43,7 +43,7 @@ from imrc.report.worth import (
     worth_sentence,
 )
 from imrc.tasks import TaskSequence
-from imrc.wording import capital, decimal, number, plain, unmarked
+from imrc.wording import RULES, capital, decimal, number, plain, unmarked
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -175,7 +175,7 @@ class Report:
         """What the theorems promise at this rate of change, and on which condition; empty if the rate is unknown."""
         if self.diagnosis is None or self.diagnosis.change is None:
             return ""
-        return words.meaning_sentence(self.diagnosis, self.n)
+        return words.meaning_sentence(self.diagnosis, self.n, RULES[self.run.scenario.main].lower())
 
     @property
     def measured(self) -> str:

@@ -128,7 +128,7 @@ def _verdict(report: Report) -> list[str]:
     if diagnosis is None:
         return []
     text = f"{diagnosis.verdict.sentence} {report.meaning}".rstrip()
-    title = f"<strong>Do the tasks evolve? {_page.sentence(diagnosis.verdict.title)}.</strong>"
+    title = f"<strong>Do the tasks evolve? {_page.sentence(capital(diagnosis.verdict.title))}.</strong>"
     told = [f"<p>{title} {_page.sentence(text)}</p>", *map(_page.note, diagnosis.verdict.notes)]
     if diagnosis.verdict.name != "dependent":
         rows = [(one.text, one.answer, one.in_words) for one in report.questions]
