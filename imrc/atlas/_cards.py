@@ -77,7 +77,7 @@ def sources() -> Iterator[Source]:
         if entry.group not in ("built in", "synthetic"):
             facts = imrc.datasets.facts(name)
             told = facts.cut, facts.source, facts.licence
-        row = name, entry.title, *told, f"imrc check {name} -k {tasks}"
+        row = name, entry.title, *told, f"imrc check {name}"
         yield Source(dict(zip(columns, row, strict=True)), partial(imrc.datasets.load, name, tasks=tasks))
     files: list[tuple[str, str, str, dict[str, Any], tuple[str, str, str]]] = []
     for name, (label, source) in STREAMS.items():
@@ -86,7 +86,7 @@ def sources() -> Iterator[Source]:
         files.append(("IMRC_TEMPORAL", name, "label", {"by": "task", "min_samples": 15}, told))
     for variable, name, label, cut, told in files:
         options = " ".join(f"--{option.replace('_', '-')} {value}" for option, value in cut.items())
-        command = f"imrc check {name}.csv.gz --target {label} {options} -k {MOST_TASKS}"
+        command = f"imrc check {name}.csv.gz --target {label} {options}"
         row = name, name.replace("_", " ").capitalize(), *told, command
         yield Source(dict(zip(columns, row, strict=True)), partial(of_file, variable, name, label, **cut))
 

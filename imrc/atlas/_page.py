@@ -142,7 +142,8 @@ def _card(card: Card) -> str:
         "Computed": f"{card['date']}, imrc {card['version']}, tasks {card['hash']}",
     }
     told = "".join(f"<dt>{name}</dt><dd>{html.escape(text)}</dd>" for name, text in facts.items())
-    told += f"<dt>Repeat</dt><dd><code>{html.escape(card['command'])} -n {n} --repetitions {REPETITIONS}</code></dd>"
+    command = f"{card['command']} -k {card['tasks']} -n {n} --repetitions {REPETITIONS}"
+    told += f"<dt>Repeat</dt><dd><code>{html.escape(command)}</code></dd>"
     return (
         f'<article id="{card["name"]}"><h2>{html.escape(card["title"])}</h2><p>{html.escape(story(card))}</p>'
         f'<div class="two"><div>{_panels(card)}<dl>{told}</dl></div><div>{_errors(card)}</div></div></article>'
