@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from imrc.evaluation import RunResult, RunSettings, StepResult, evaluate, iter_run
     from imrc.evolving import Evolving
     from imrc.model import Model, load
-    from imrc.report import Report, check
+    from imrc.report import Report, check, iter_check
     from imrc.tables.given import tasks_from
     from imrc.tasks import Task, TaskSequence
 
@@ -38,6 +38,7 @@ _HOME = {
     "TaskSequence": "imrc.tasks",
     "check": "imrc.report",
     "evaluate": "imrc.evaluation",
+    "iter_check": "imrc.report",
     "iter_run": "imrc.evaluation",
     "load": "imrc.model",
     "tasks_from": "imrc.tables.given",
@@ -52,6 +53,7 @@ _MODULES = (
 __all__ = [
     "tasks_from",
     "check",
+    "iter_check",
     "Report",
     "IMRC",
     "IMRCSettings",

@@ -1,12 +1,12 @@
 """Everything known about a sequence of tasks, in one object and one HTML file that opens offline.
 
 `Report` is where sentences and numbers are made; pages, commands and notebooks draw it. `decision` makes the first
-sentence and the advice, `worth` what the past is worth, `guarantees` the bounds, `comparisons` sentences on methods.
+sentence and the advice, `worth` what the past is worth, `guarantees` the bounds, `against_others` sentences on methods.
 """
 
 from __future__ import annotations
 
-from imrc.report._check import check
+from imrc.report._check import check, iter_check
 from imrc.report._report import Report
 from imrc.report.decision import Decision
 

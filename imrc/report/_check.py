@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from imrc._checks import InputTypeError, check_bool
 from imrc._progress import ProgressLine
-from imrc.evaluation import RunResult, RunSettings, StepResult, largest_n
+from imrc.evaluation import RunResult, RunSettings, StepResult, join_repetitions, largest_n
 from imrc.evaluation.run import run_all, split_references, with_references
 from imrc.evaluation.splits import sample_sizes
 from imrc.report._report import Report, diagnose
 from imrc.tasks import TaskSequence, checked_tasks
 
 ShareDone = Callable[[float, str], object]
+FIRST_LOOK = 3
+"""Repetitions after which there is a first look."""
 
 
 def check(
@@ -61,6 +63,26 @@ def check(
     >>> report.n, len(report.errors), len(str(report).splitlines()) <= 12
     (10, 5, True)
     """
+    (report,) = iter_check(tasks, n, labels=labels, first_look=False, progress=progress, **settings)
+    return report
+
+
+def iter_check(
+    tasks: TaskSequence,
+    n: int | None = None,
+    *,
+    labels: bool = False,
+    first_look: bool = True,
+    progress: bool | ShareDone | None = None,
+    **settings: Any,  # noqa: ANN401 - checked by RunSettings
+) -> Iterator[Report]:
+    """Yield a first look at the tasks after three repetitions, which gives no advice, then what `check` returns.
+
+    >>> import imrc
+    >>> tasks = imrc.datasets.load("identical", tasks=4, samples=60)
+    >>> [report.is_first_look for report in iter_check(tasks, n=5, repetitions=5)]
+    [True, False]
+    """
     sequence = checked_tasks("imrc.check", tasks)
     check_bool("labels", labels)
     if progress is not None and not callable(progress):
@@ -87,21 +109,28 @@ def check(
             done += more
             told(min(done / steps, 1.0), what)
 
-        def run(settings: RunSettings, what: str) -> RunResult:
+        def run(settings: RunSettings, what: str, only: range) -> RunResult:
             def stepped(step: StepResult) -> None:
-                show(f"{what}, task {step.number} of {step.total}", many)
+                show(f"{what}, task {step.number} of {step.total}", len(only))
 
-            return run_all(sequence, settings, show=stepped, tick=lambda: show(what))
+            return run_all(sequence, settings, only=only, show=stepped, tick=lambda: show(what))
 
         show("do the tasks evolve?")
         diagnosis = diagnose(sequence, chosen)
         show("do the tasks evolve?", len(sequence))
-        result, references = split_references(run(with_references(chosen), "errors"), chosen)
-        curve = [run(replace(chosen, n=size), f"n = {size}") for size in sizes]
-    return Report(
-        run=result,
-        sequence=sequence,
-        diagnosis=diagnosis,
-        references=references,
-        curve=tuple(sorted([*curve, result], key=lambda one: one.settings.n)) if curve else (),
-    )
+        ends = [FIRST_LOOK, many] if first_look and many > FIRST_LOOK else [many]
+        job, parts = with_references(chosen), list[RunResult]()
+        for begin, end in zip([0, *ends], ends, strict=False):
+            parts.append(run(job, "errors", range(begin, end)))
+            both = parts[0] if len(parts) == 1 else join_repetitions(parts, replace(job, repetitions=end))
+            result, references = split_references(both, replace(chosen, repetitions=end))
+            whole = end == many
+            curve = [run(replace(chosen, n=size), f"n = {size}", range(many)) for size in sizes if whole]
+            yield Report(
+                run=result,
+                sequence=sequence,
+                diagnosis=diagnosis,
+                references=references,
+                curve=tuple(sorted([*curve, result], key=lambda one: one.settings.n)) if curve else (),
+                is_first_look=not whole,
+            )
