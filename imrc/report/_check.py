@@ -78,6 +78,20 @@ def iter_check(
 ) -> Iterator[Report]:
     """Yield a first look at the tasks after three repetitions, which gives no advice, then what `check` returns.
 
+    Parameters
+    ----------
+    tasks, n, labels, progress, **settings : see `check`
+        The tasks, and how they are checked.
+    first_look : bool
+        Whether to yield the first look; numbers of the whole report do not depend on it.
+
+    Yields
+    ------
+    Report
+        The first look, marked `is_first_look`, and the whole report.
+
+    Examples
+    --------
     >>> import imrc
     >>> tasks = imrc.datasets.load("identical", tasks=4, samples=60)
     >>> [report.is_first_look for report in iter_check(tasks, n=5, repetitions=5)]
