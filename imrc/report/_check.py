@@ -80,15 +80,22 @@ def iter_check(
 
     Parameters
     ----------
-    tasks, n, labels, progress, **settings : see `check`
-        The tasks, and how they are checked.
+    tasks, n, labels : see `check`
+        The tasks, and what is run.
     first_look : bool
         Whether to yield the first look; numbers of the whole report do not depend on it.
+    progress, **settings : see `check`
+        How progress is shown, and the settings of runs.
 
     Yields
     ------
     Report
         The first look, marked `is_first_look`, and the whole report.
+
+    Raises
+    ------
+    InputError
+        As `check` does.
 
     Examples
     --------
