@@ -25,6 +25,8 @@ from imrc.datasets import DataError, Table, cut_table
 from imrc.features import make
 
 ROWS = 36
+WHEN = [dt.datetime(2019, 11, 3) + dt.timedelta(days=9 * i) for i in range(ROWS)]
+LETTERS = ["ab"[i * 5 % 7 % 2] for i in range(ROWS)]
 TECHNICAL = re.compile(
     r"Traceback|Error\b|Exception|pyarrow|Arrow|numpy\.|NoneType|dtype|0x[0-9a-f]{4}|object at|codec|\bnan\b|\[Errno"
 )
@@ -150,17 +152,16 @@ PERIODS = {
 def dates() -> Iterator[Known]:
     for form in MOMENTS:
         clock = dt.timedelta(hours=9, minutes=30) * ("%H" in form or "%I" in form)
-        starts = {"days above 12": [dt.datetime(2019, 11, 3) + dt.timedelta(days=9 * i) for i in range(ROWS)]}
+        starts = {"days above 12": WHEN}
         starts["a leap day"] = [dt.datetime(2020, 2, 20) + dt.timedelta(days=i) for i in range(ROWS)]
         starts["days to 12, sorted"] = [dt.datetime(2020, 1 + i // 3, 1 + i % 3 * 4) for i in range(ROWS)]
         for name, start in starts.items():
             when = [one + clock for one in start]
             yield Known(f"{form}, {name}", with_column([one.strftime(form) for one in when]), {"v": when})
-    when = [dt.datetime(2019, 11, 3) + dt.timedelta(days=9 * i) for i in range(ROWS)]
-    german = [f"{one.day}. {MONTHS[one.month - 1]} {one.year}" for one in when]
-    yield Known("German names of months", with_column(german), {"v": when})
-    zones = [f"{one:%Y-%m-%d}T00:00:00{'+02:00' if i % 2 else 'Z'}" for i, one in enumerate(when)]
-    utc = [one - dt.timedelta(hours=2 * (i % 2)) for i, one in enumerate(when)]
+    german = [f"{one.day}. {MONTHS[one.month - 1]} {one.year}" for one in WHEN]
+    yield Known("German names of months", with_column(german), {"v": WHEN})
+    zones = [f"{one:%Y-%m-%d}T00:00:00{'+02:00' if i % 2 else 'Z'}" for i, one in enumerate(WHEN)]
+    utc = [one - dt.timedelta(hours=2 * (i % 2)) for i, one in enumerate(WHEN)]
     yield Known("several zones", with_column(zones), {"v": utc})
     for form, kind in PERIODS.items():
         steps = [dt.datetime(2019 + i // 12, 1 + i % 12, 1) for i in range(ROWS)]
@@ -178,12 +179,12 @@ def dates() -> Iterator[Known]:
     for form in ("%m/%d/%Y", "%m-%d-%Y", "%m/%d/%y"):
         cells = [one.strftime(form) for one in sorted(us)]
         yield Known(f"{form}, months in order", with_column(cells), {"v": sorted(us)}, says="dayfirst=")
-    cells = [one.strftime("%y-%m-%d") for one in when]
-    yield Known("%y-%m-%d", with_column(cells), {"v": when}, says="is 2019-11-03")
+    cells = [one.strftime("%y-%m-%d") for one in WHEN]
+    yield Known("%y-%m-%d", with_column(cells), {"v": WHEN}, says="is 2019-11-03")
     for wrong in ("31.04.2020", "2021-02-29", "13/13/2020"):
         form = {".": "%d.%m.%Y", "-": "%Y-%m-%d", "/": "%d/%m/%Y"}[next(c for c in wrong if not c.isdigit())]
-        cells = [one.strftime(form) for one in when]
-        right = [*when[:7], None, *when[8:]]
+        cells = [one.strftime(form) for one in WHEN]
+        right = [*WHEN[:7], None, *WHEN[8:]]
         yield Known(
             wrong, with_column([*cells[:7], wrong, *cells[8:]]), {"v": right}, says="in row 8); they count as missing"
         )
@@ -373,14 +374,14 @@ def labels() -> Iterator[Known]:
 def structure() -> Iterator[Known]:
     day = [f"{dt.date(2020, 1, 1) + dt.timedelta(days=i)}" for i in range(ROWS)]
     value, word = [f"{v:.2f}" for v in VALUES], [("red", "blue", "green")[i * 5 % 7 % 3] for i in range(ROWS)]
-    y, holes = ["ab"[i * 5 % 7 % 2] for i in range(ROWS)], ["?" if i % 5 == 0 else str(i) for i in range(ROWS)]
+    holes = ["?" if i % 5 == 0 else str(i) for i in range(ROWS)]
     kinds = {
         "iris": [value, value[::-1], word],
-        "dates": [day, value, y],
-        "question marks": [value, holes, y],
-        "words": [word, y, word],
+        "dates": [day, value, LETTERS],
+        "question marks": [value, holes, LETTERS],
+        "words": [word, LETTERS, word],
         "numbers": [value, [*holes[1:], "3"], [str(i % 2) for i in range(ROWS)]],
-        "dates and words": [day, word, y],
+        "dates and words": [day, word, LETTERS],
     }
     for separator in ",;\t":
         for name, parts in kinds.items():
@@ -392,7 +393,7 @@ def structure() -> Iterator[Known]:
             yield Known(f"no header: {name}, {separator!r}", content, {f"column {j + 1}": cells}, says="header=True")
             content = written(dict(zip("pqr", parts, strict=True)), separator).encode()
             yield Known(f"a header: {name}, {separator!r}", content, {"pqr"[j]: cells})
-        good = written({"when": day, "value": value, "colour": word, "y": y}, separator)
+        good = written({"when": day, "value": value, "colour": word, "y": LETTERS}, separator)
         lines, expected = good.splitlines(), {"value": VALUES, "colour": word}
         for name, at, line in (
             ("header again", (12, 25), lines[0]),
@@ -440,9 +441,9 @@ def structure() -> Iterator[Known]:
             ("single quotes", "\n".join(separator.join(f"'{c}'" for c in line.split(separator)) for line in lines)),
         ):
             yield Known(f"{name}, {separator!r}", content.encode(), expected)
-    yield Known("years as names", written({"country": word, "2019": value, "y": y}).encode(), {"2019": VALUES})
+    yield Known("years as names", written({"country": word, "2019": value, "y": LETTERS}).encode(), {"2019": VALUES})
     yield Known("names twice", b"x,x,y\n" + b"1,2,a\n3,4,b\n" * 18, {"x (2)": [2, 4] * 18})
-    yield Known("commas in quotes", written({"t": ["a, b"] * ROWS, "v": value, "y": y}).encode(), {"v": VALUES})
+    yield Known("commas in quotes", written({"t": ["a, b"] * ROWS, "v": value, "y": LETTERS}).encode(), {"v": VALUES})
 
 
 def encodings() -> Iterator[Known]:
@@ -506,17 +507,18 @@ def _book(
 
 
 def workbooks() -> Iterator[Known]:
-    when = [dt.datetime(2019, 11, 3) + dt.timedelta(days=9 * i) for i in range(ROWS)]
-    y = ["ab"[i * 5 % 7 % 2] for i in range(ROWS)]
-    rows = [("when", "v", "y"), *zip(when, VALUES, y, strict=True)]
-    expected = {"when": when, "v": VALUES, "y": y}
+    rows = [("when", "v", "y"), *zip(WHEN, VALUES, LETTERS, strict=True)]
+    expected = {"when": WHEN, "v": VALUES, "y": LETTERS}
     for epoch in (False, True):
         for form in ("yyyy-mm-dd", "dd/mm/yyyy", "m/d/yy", "d. mmm yyyy", "dd.mm.yyyy hh:mm", "[$-409]d-mmm-yy;@"):
             yield Known(f"{form}, 1904: {epoch}", _book(rows, form=form, epoch=epoch), expected, "made.xlsx")
     places = [name for name in ("north", "south", "west") for _ in range(12)]
     first = [place if i % 12 == 0 else None for i, place in enumerate(places)]
-    merged = [("place", "v", "y"), *zip(first, VALUES, y, strict=True)]
-    formulas = [("v", "f", "y"), *((v, f"=A{i + 2}*2", c) for i, (v, c) in enumerate(zip(VALUES, y, strict=True)))]
+    merged = [("place", "v", "y"), *zip(first, VALUES, LETTERS, strict=True)]
+    formulas = [
+        ("v", "f", "y"),
+        *((v, f"=A{i + 2}*2", c) for i, (v, c) in enumerate(zip(VALUES, LETTERS, strict=True))),
+    ]
     old = [("a", "b"), (1, 2), (3, 4)]
     for name, content, columns, says in (
         ("cover", _book([["Readings"]], rows), expected, "2 sheets"),
@@ -538,18 +540,16 @@ def workbooks() -> Iterator[Known]:
         ("truth", [i % 3 == 0 for i in range(ROWS)], ["true" if i % 3 == 0 else "false" for i in range(ROWS)]),
         ("numbers as text", [f"{v:.2f}" for v in VALUES], VALUES),
         ("decimal commas as text", [f"{v:.2f}".replace(".", ",") for v in VALUES], VALUES),
-        ("dates as text", [f"{one:%d.%m.%Y}" for one in when], when),
+        ("dates as text", [f"{one:%d.%m.%Y}" for one in WHEN], WHEN),
         ("ids as text", [f"{i % 4:03d}" if i % 8 < 4 else str(i % 4) for i in range(ROWS)], None),
         ("codes", [f"A{i}" if i % 2 else i for i in range(ROWS)], [f"A{i}" if i % 2 else str(i) for i in range(ROWS)]),
         ("dates before 1900", [dt.datetime(1900, 3, 1) + dt.timedelta(days=i) for i in range(ROWS)], None),
     ):
-        content = _book([("v", "w", "y"), *zip(cells, VALUES, y, strict=True)])
+        content = _book([("v", "w", "y"), *zip(cells, VALUES, LETTERS, strict=True)])
         yield Known(name, content, {"v": cells if found is None else found, "w": VALUES}, "made.xlsx")
 
 
 def typed() -> Iterator[Known]:
-    y = ["ab"[i * 5 % 7 % 2] for i in range(ROWS)]
-    when = [dt.datetime(2019, 11, 3) + dt.timedelta(days=9 * i) for i in range(ROWS)]
     whole = list(range(100, 100 + ROWS))
     large = [10**19 + i for i in range(ROWS)]
     holes = [None if i % 4 == 2 else v for i, v in enumerate(VALUES)]
@@ -563,31 +563,31 @@ def typed() -> Iterator[Known]:
         "int64 ids": (pa.array([2**60 + i for i in range(ROWS)]), [str(2**60 + i) for i in range(ROWS)]),
         "uint64": (pa.array(large, pa.uint64()), [str(v) for v in large]),
         "float32": (pa.array([float(v) for v in whole], pa.float32()), [float(v) for v in whole]),
-        "truth": (pa.array([one == "a" for one in y]), ["true" if one == "a" else "false" for one in y]),
-        "date32": (pa.array([one.date() for one in when]), when),
+        "truth": (pa.array([one == "a" for one in LETTERS]), ["true" if one == "a" else "false" for one in LETTERS]),
+        "date32": (pa.array([one.date() for one in WHEN]), WHEN),
         "text numbers": (pa.array([f"{v:.2f}" for v in VALUES]), VALUES),
-        "text dates": (pa.array([f"{one:%d.%m.%Y}" for one in when]), when),
-        "dictionary": (pa.array(y).dictionary_encode(), y),
-        "large strings": (pa.array(y, pa.large_string()), y),
-        "string view": (pa.array(y, pa.string_view()), y),
+        "text dates": (pa.array([f"{one:%d.%m.%Y}" for one in WHEN]), WHEN),
+        "dictionary": (pa.array(LETTERS).dictionary_encode(), LETTERS),
+        "large strings": (pa.array(LETTERS, pa.large_string()), LETTERS),
+        "string view": (pa.array(LETTERS, pa.string_view()), LETTERS),
         "gaps": (pa.array(holes), holes),
         "nan": (pa.array([float("nan") if v is None else v for v in holes]), holes),
     }  # fmt: skip
     for kind in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "float64"):
         known[kind] = (pa.array([v - 100 for v in whole]).cast(getattr(pa, kind)()), [v - 100 for v in whole])
     for unit in ("s", "ms", "us", "ns"):
-        known[f"timestamp {unit}"] = (pa.array(when, pa.timestamp(unit)), when)
-        known[f"timestamp {unit} UTC"] = (pa.array(when, pa.timestamp(unit, "UTC")), when)
-        tokyo = pa.array([one - dt.timedelta(hours=9) for one in when], pa.timestamp(unit, "Asia/Tokyo"))
-        known[f"timestamp {unit} Tokyo"] = (tokyo, when)
+        known[f"timestamp {unit}"] = (pa.array(WHEN, pa.timestamp(unit)), WHEN)
+        known[f"timestamp {unit} UTC"] = (pa.array(WHEN, pa.timestamp(unit, "UTC")), WHEN)
+        tokyo = pa.array([one - dt.timedelta(hours=9) for one in WHEN], pa.timestamp(unit, "Asia/Tokyo"))
+        known[f"timestamp {unit} Tokyo"] = (tokyo, WHEN)
     for name, (cells, expected) in known.items():
-        content = parquet(pa.table({"v": cells, "x": pa.array(VALUES), "y": pa.array(y)}))
-        yield Known(f"{name}, Parquet", content, {"v": expected, "y": y}, "made.parquet")
+        content = parquet(pa.table({"v": cells, "x": pa.array(VALUES), "y": pa.array(LETTERS)}))
+        yield Known(f"{name}, Parquet", content, {"v": expected, "y": LETTERS}, "made.parquet")
     for cells in ([dt.time(i % 24) for i in range(ROWS)], [dt.timedelta(hours=i) for i in range(ROWS)]):
-        content = parquet(pa.table({"v": pa.array(cells), "y": pa.array(y)}))
-        yield Known(f"{cells[1]}, Parquet", content, {"y": y}, "made.parquet", says="and is left out")
-    content = gzip.compress(parquet(pd.DataFrame({"v": VALUES, "y": y}, index=y)))
-    yield Known("index", content, {"v": VALUES, "y": y}, "made.parquet.gz")
+        content = parquet(pa.table({"v": pa.array(cells), "y": pa.array(LETTERS)}))
+        yield Known(f"{cells[1]}, Parquet", content, {"y": LETTERS}, "made.parquet", says="and is left out")
+    content = gzip.compress(parquet(pd.DataFrame({"v": VALUES, "y": LETTERS}, index=LETTERS)))
+    yield Known("index", content, {"v": VALUES, "y": LETTERS}, "made.parquet.gz")
 
 
 WEEKS = ["2020-12-31", "2020-12-31", "2021-01-07", "2021-01-07"] * 2
