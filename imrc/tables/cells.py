@@ -325,7 +325,7 @@ def _dates(text: _Text, reading: Reading) -> Column | str:
 def _likeliest(text: _Text, readings: Mapping[str, Floats], dayfirst: bool | None) -> tuple[str, bool]:
     """Return the form that fits most cells, and whether others fit as many.
 
-    Of several it is the one asked for, or in which rows are in the order of time, as they mostly do, and the first
+    Of several it is the one asked for, or in which rows are in the order of time, as they mostly are, and the first
     days of months before those of one. A year of two digits stands last, unless so few cells are dates.
     """
     share = {form: text.share(~np.isnan(values)) for form, values in readings.items()}

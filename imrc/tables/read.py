@@ -98,7 +98,7 @@ def decode(data: bytes) -> tuple[bytes, str, list[str]]:
 def sniff_delimiter(data: bytes) -> str:
     r"""Return the delimiter that cuts most of the first lines like the very first; "" if there is none.
 
-    A comma, which may are in numbers, comes last.
+    A comma, which may be in numbers, comes last.
 
     >>> sniff_delimiter(b"a;b\n1,5;2\n3,1;4\n")
     ';'
