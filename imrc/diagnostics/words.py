@@ -256,7 +256,7 @@ def questions(result: Assessment, n: float) -> list[Question]:
         size = "Yes" if high < 1 else "No" if low > 1 else "Perhaps"
         interval = f"n d² / σ² = {number(ratio)} ({number(low)} to {number(high)})"
         asked.append(Question("Is a step smaller than the noise?", size, interval, "1"))
-    tests, why = result.innovations, "the order does not matter"
+    tests, why = result.innovations, VERDICTS[result.verdict.name].no_changes
     if tests is not None:
         drift = "Yes" if tests.z_mean > MEAN_LIMIT else "No"
         linked = "No" if not tests.is_flagged else "Yes, they persist" if tests.largest > 0 else "Yes, they reverse"

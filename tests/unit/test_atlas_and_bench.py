@@ -107,7 +107,7 @@ def test_a_card_says_what_check_says_and_others_are_kept(folder, capsys):
     for row in report.errors.to_dict("records"):
         np.testing.assert_allclose(found["at"]["10"]["errors"][row["strategy"]]["error"], row["error"], atol=1e-4)
     assert found["hash"] == report.run.fingerprint[:16]
-    assert found["command"] == "imrc check pima.csv.gz --target label --by task --min-samples 15 -k 20"
+    assert found["command"] == "imrc check pima.csv.gz --target label --by task --min-samples 15"
     shown = page([found | {"title": "<b>Pima</b>"}])
     assert "&lt;b&gt;Pima" in shown
     assert f"{found['at']['10']['errors']['pooled']['error']:.3f}"[1:] in shown
