@@ -43,7 +43,10 @@ def image_side(names: tuple[str, ...]) -> int | None:
 
 
 def sample_images(sequence: TaskSequence) -> Samples | None:
-    """Return one image of each of two classes per task; None if the inputs are no square images."""
+    """Return one image of each of two classes per task; None if the inputs are no square images.
+
+    Each is the one most like that of the task before: what differs from tile to tile is the task, not the example.
+    """
     side = image_side(sequence.feature_names)
     if side is None:
         return None
@@ -51,14 +54,15 @@ def sample_images(sequence: TaskSequence) -> Samples | None:
     classes = range(min(sequence.n_classes, 2))
     step = side + _GAP
     grid = np.full((len(classes) * step - _GAP, len(tasks) * step - _GAP), np.nan)
+    last: dict[int, NDArray[np.float64]] = {}
     for column, j in enumerate(tasks):
         X, y = sequence[int(j)].X, sequence.encoded(int(j))
         for row in classes:
-            found = np.flatnonzero(y == row)
-            if len(found):
-                image = np.asarray(X[found[0]], dtype=np.float64).reshape(side, side)
-                image = image / max(float(image.max()), 1e-12)
-                grid[row * step : row * step + side, column * step : column * step + side] = image
+            images = np.asarray(X[y == row], dtype=np.float64)
+            if len(images):
+                images = images / np.maximum(images.max(axis=1, keepdims=True), 1e-12)
+                last[row] = images[np.square(images - last.get(row, images[0])).sum(axis=1).argmin()]
+                grid[row * step : row * step + side, column * step : column * step + side] = last[row].reshape(side, -1)
     labels = tuple(sequence.labels[j] for j in tasks)
     return Samples(grid, side, labels, tuple(sequence.class_names[c] for c in classes), len(sequence))
 

@@ -51,8 +51,11 @@ def watch() -> None:
     report(key=_KEY, data={"narrow": narrow(), "page": state.visit().page}, on_narrow_change=lambda: None)
 
 
-# On a phone Streamlit's button for the sidebar, which holds the list of pages too, has no words.
+# On a phone Streamlit's button for the sidebar, which holds the list of pages too, has no words. The buttons of a chart
+# are beside its heading, not on its data.
 STYLE = f"""<style>
+.js-plotly-plot, [data-testid=stElementContainer]:has(.js-plotly-plot) {{ overflow: visible !important }}
+.js-plotly-plot .modebar-container {{ top: -2.2rem !important }}
 @media (max-width: {PHONE_PX}px) {{
   [data-testid=stExpandSidebarButton] {{ width: auto }}
   [data-testid=stExpandSidebarButton]::after {{ content: "Pages and settings"; padding-left: 0.5rem }}

@@ -211,5 +211,5 @@ def show(settings: bool) -> None:
             _settings(state.visit())
         else:
             state.keep_widgets()
-        st.caption(f"{guard.LINK} · Version {imrc.__version__}")
+        st.markdown(f":small[{guard.LINK} · Version {imrc.__version__}]")
         frame.watch()

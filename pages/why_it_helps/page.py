@@ -98,7 +98,7 @@ with head:
     st.markdown(f"# {measured_sentence(report.run, report.name)}")
     st.markdown(report.decision.sentence)
     for text in report.worth[: 2 + (len(report.curve) > 1)]:  # shares and Theorem 4 are for experts
-        st.markdown(text)
+        st.markdown(text.removeprefix(report.measured))  # the headline says it
     told = "" if report.diagnosis is None or report.diagnosis.change is not None else f" {TOO_FEW}"
     st.caption(f"Verdict on the page *Is it evolving?*: {report.verdict.title if report.verdict else 'none'}.{told}")
 picture(report)
