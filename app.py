@@ -32,13 +32,8 @@ else:
     st.set_page_config(page_icon="pages/shell/icon.svg", layout="wide")
     st.logo("pages/shell/name.svg", size="large", icon_image="pages/shell/icon.svg")
     pages = [
-        st.Page(
-            entry.file,
-            title=entry.title,
-            url_path="" if entry.default else entry.url_path,
-            default=entry.default,
-        )
-        for entry in PAGES
+        st.Page(one.file, title=one.title, url_path="" if one.default else one.url_path, default=one.default)
+        for one in PAGES
     ]
     # The landing page is at "/". People also type its name, and links to earlier addresses are out there.
     moved = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -126,16 +126,9 @@ def _pacf(choice: Choice, result: Assessment, row: _Row) -> None:
     )
 
 
-def _distance(_choice: Choice, result: Assessment, _row: _Row) -> None:
-    charts.show(evolving.variogram_chart, result, name="evolving-variogram")
-
-
-def _alike(_choice: Choice, result: Assessment, _row: _Row) -> None:
-    charts.show(evolving.distance_heatmap, result, name="evolving-distances")
-
-
-def _when(_choice: Choice, result: Assessment, _row: _Row) -> None:
-    charts.show(evolving.change_chart, result, name="evolving-change")
+def _drawn(builder: Callable[..., Any], name: str) -> Callable[[Choice, Assessment, _Row], object]:
+    """Return what draws a picture that needs the diagnosis alone."""
+    return lambda _choice, result, _row: charts.show(builder, result, name=f"evolving-{name}")
 
 
 def _changed(choice: Choice) -> Changed:
@@ -176,9 +169,9 @@ def _what(choice: Choice, _result: Assessment, _row: _Row) -> None:
 
 PICTURES = {
     "pacf": ("Neighbours", _pacf),
-    "distance": ("Distance by lag", _distance),
-    "alike": ("Which tasks are alike", _alike),
-    "when": ("When it changed", _when),
+    "distance": ("Distance by lag", _drawn(evolving.variogram_chart, "variogram")),
+    "alike": ("Which tasks are alike", _drawn(evolving.distance_heatmap, "distances")),
+    "when": ("When it changed", _drawn(evolving.change_chart, "change")),
     "what": ("What changed", _what),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -24,7 +25,7 @@ def _found(
     what: tuple[Hashable, ...],
     sequence: imrc.TaskSequence,
     settings: RunSettings,
-    make: Callable[[Callable[[float], object]], Any],
+    make: Callable[..., Any],
     needs: tuple[imrc.TaskSequence, RunSettings] | None = None,
 ) -> Any:  # noqa: ANN401 - whatever is made
     """Return what is kept, or make it with progress and Stop; None: stopped, or its largest run `needs` too much."""
@@ -45,9 +46,21 @@ def _found(
             bar.progress(share, text=f"Running … {100 * share:.0f} %")
             pace(share)
 
-        made = make(tick)
+        made = make(tick=tick)
     slot.empty()
     return _kept.put(key, made)
+
+
+_TOLD = {
+    "blocks": "The rows of all tasks, in their order, are cut into blocks of equal size, and n grows with them, so the "
+    "total number of labelled rows stays the same. An incomplete block at the end is left out. Blocks of another size "
+    "have other test samples, so these errors are not paired.",
+    "order": "Mean error of all tasks at the last step. Each repetition has its own random order. Both orders use the "
+    "same rows for training and testing.",
+    "drop": "Error of each task at the last step, with and without the task left out, on the same rows for training "
+    "and testing. Without correction for multiple comparisons, about one interval in 20 excludes 0 by chance.",
+}
+"""How each answer was found."""
 
 
 def show(result: RunResult, sequence: imrc.TaskSequence) -> None:
@@ -62,66 +75,38 @@ def show(result: RunResult, sequence: imrc.TaskSequence) -> None:
     head, settings = sequence.head(result.n_tasks), result.settings
     if settings.scenario != "continual":
         st.caption("These runs always learn tasks as they arrive, in every scenario.")
-    if question == "blocks":
-        _blocks(head, settings)
-    elif len(head) < 3:
+    sizes = asked.block_sizes(head, settings) if question == "blocks" else []
+    if question == "blocks" and not sizes:
+        told = "There are too few rows for blocks of another size with so many samples per task."
+        st.info(told, icon=":material/info:")
+    elif question != "blocks" and len(head) < 3:
         st.info("At least 3 tasks are needed.", icon=":material/info:")
+    elif _shown(question, head, settings, sizes):
+        st.caption(_TOLD[question])
+
+
+def _shown(question: str, head: imrc.TaskSequence, settings: RunSettings, sizes: list[int]) -> bool:
+    """Answer in words and with a chart; return whether all runs have ended."""
+    if question == "blocks":
+        needs = asked.in_blocks(head, sizes[0]), asked.settings_for(sizes[0], head, settings)
+        blocks = partial(asked.over_blocks, head, settings, sizes, diagnose=assess)
+        found, present = _found((question,), head, settings, blocks, needs), round(float(head.sizes.mean()))
+        if found is not None:
+            st.markdown(asked.blocks_sentence(found, present))
+            charts.show(blocks_chart, found, present, name="what-if-blocks")
+            charts.csv(found, name="what-if-blocks")
     elif question == "order":
-        _order(head, settings)
+        found = _found((question,), head, settings, partial(asked.shuffled, head, settings))
+        if found is not None:
+            st.markdown(asked.shuffled_sentence(found))
+            charts.show(gains_chart, found, name="what-if-order")
     else:
-        _drop(head, settings)
-
-
-def _blocks(head: imrc.TaskSequence, settings: RunSettings) -> None:
-    sizes = asked.block_sizes(head, settings)
-    if not sizes:
-        st.info(
-            "There are too few rows for blocks of another size with so many samples per task.", icon=":material/info:"
-        )
-        return
-    table = _found(
-        ("blocks",),
-        head,
-        settings,
-        lambda tick: asked.over_blocks(head, settings, sizes, diagnose=assess, tick=tick),
-        (asked.in_blocks(head, sizes[0]), asked.settings_for(sizes[0], head, settings)),
-    )
-    if table is None:
-        return
-    present = round(float(head.sizes.mean()))
-    st.markdown(asked.blocks_sentence(table, present))
-    charts.show(blocks_chart, table, present, name="what-if-blocks")
-    charts.csv(table, name="what-if-blocks")
-    st.caption(
-        "The rows of all tasks, in their order, are cut into blocks of equal size, and n grows with them, so the total "
-        "number of labelled rows stays the same. An incomplete block at the end is left out. Blocks of another size "
-        "have other test samples, so these errors are not paired."
-    )
-
-
-def _order(head: imrc.TaskSequence, settings: RunSettings) -> None:
-    found = _found(("order",), head, settings, lambda tick: asked.shuffled(head, settings, tick=tick))
-    if found is None:
-        return
-    st.markdown(asked.shuffled_sentence(found))
-    charts.show(gains_chart, found, name="what-if-order")
-    st.caption(
-        "Mean error of all tasks at the last step. Each repetition has its own random order. Both orders use the same "
-        "rows for training and testing."
-    )
-
-
-def _drop(head: imrc.TaskSequence, settings: RunSettings) -> None:
-    middle = max(1, len(head) // 2)
-    controls.start_anew((head.fingerprint, len(head)), what_if_task=middle)
-    told = "All other tasks are learnt without it, on the same rows."
-    task = controls.number("Task left out", 1, len(head), middle, "what_if_task", told, width=200)
-    found = _found(("drop", task), head, settings, lambda tick: asked.without(head, settings, task - 1, tick=tick))
-    if found is None:
-        return
-    st.markdown(asked.without_sentence(found, task - 1))
-    charts.show(without_chart, found, task - 1, head.labels, name="what-if-drop")
-    st.caption(
-        "Error of each task at the last step, with and without the task left out, on the same rows for training "
-        "and testing. Without correction for multiple comparisons, about one interval in 20 excludes 0 by chance."
-    )
+        middle = max(1, len(head) // 2)
+        controls.start_anew((head.fingerprint, len(head)), what_if_task=middle)
+        told = "All other tasks are learnt without it, on the same rows."
+        left = controls.number("Task left out", 1, len(head), middle, "what_if_task", told, width=200) - 1
+        found = _found((question, left), head, settings, partial(asked.without, head, settings, left))
+        if found is not None:
+            st.markdown(asked.without_sentence(found, left))
+            charts.show(without_chart, found, left, head.labels, name="what-if-drop")
+    return found is not None

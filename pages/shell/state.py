@@ -108,8 +108,6 @@ class Visit:
 
     choice: Choice = field(default_factory=Choice)  # what is shown
     notes: list[str] = field(default_factory=list)  # what was corrected in it
-    # Values of n and b that only its dataset made smaller, as they were asked for: another dataset gets them back.
-    lowered: dict[str, int] = field(default_factory=dict)
     failure: str = ""  # why the values of the widgets could not become the choice
     # Values of widgets that wait for Run, and about how many seconds they would take.
     slow: tuple[dict[str, Any], float] | None = None
@@ -189,11 +187,11 @@ class Visit:
             values["dataset"] = datasets.DEFAULT
             values.pop("k", None)
         try:
-            choice, asked, corrected = self.fitted(values)
+            choice, corrected = self.fitted(values)
         except DataError as error:
             notes.append(f"{plain(str(error))} {default} is shown.")
-            choice, asked, corrected = self.fitted({**values, "dataset": datasets.DEFAULT})
-        self._become(choice, asked, [*notes, *corrected.values()])
+            choice, corrected = self.fitted({**values, "dataset": datasets.DEFAULT})
+        self._become(choice, [*notes, *corrected.values()])
         if missing:
             # The dataset asked for stays selected: its download is then at hand.
             st.session_state["dataset"] = wanted
@@ -208,39 +206,29 @@ class Visit:
         if st.session_state["dataset"] not in self.known_datasets():
             return
         try:
-            choice, asked, notes = self.fitted(wanted_values())
+            choice, notes = self.fitted(wanted_values())
         except DataError as error:
             self.failure = plain(str(error))
             return
         if seconds := takes(choice, self.sequence_for(choice)):
             self.slow = widget_values(), seconds
             return
-        self._become(choice, asked, list(notes.values()))
+        self._become(choice, list(notes.values()))
         self.link_to_present()
 
-    def fitted(self, values: Mapping[str, object]) -> tuple[Choice, Choice, dict[str, str]]:
-        """Return the choice these values make with its data, the choice they ask for, and what was corrected."""
+    def fitted(self, values: Mapping[str, object]) -> tuple[Choice, dict[str, str]]:
+        """Return the choice these values make with its data, and what was corrected."""
         asked, notes = from_values(values, self.known_datasets())
-        return fit_to_dataset(asked, self.sequence_for(asked), notes), asked, notes
+        return fit_to_dataset(asked, self.sequence_for(asked), notes), notes
 
-    def _become(self, choice: Choice, asked: Choice, notes: list[str]) -> None:
-        before, now, wanted = self.choice.values(), choice.values(), asked.values()
-        kept = {
-            name: value
-            for name, value in self.lowered.items()
-            if now["dataset"] == before["dataset"] and now[name] == before[name]
-        }
-        self.lowered = kept | {name: wanted[name] for name in ("n", "b") if now[name] < wanted[name]}
+    def _become(self, choice: Choice, notes: list[str]) -> None:
         self.choice, self.notes, self.failure, self.slow, self.stopped = choice, notes, "", None, None
         self.begun = {}
-        st.session_state.update(now)
+        st.session_state.update(choice.values())
 
     def fit_widgets(self) -> None:
-        """Give k, and n where nobody chose it, the values of the dataset selected; restore what another lowered."""
+        """Give k, and n where nobody chose it, the values of the dataset selected."""
         self.failure, name = "", st.session_state["dataset"]
-        for lowered, wanted in self.lowered.items():
-            if st.session_state[lowered] == self.choice.values()[lowered]:
-                st.session_state[lowered] = wanted
         if st.session_state["n"] == labels_of(self.choice.dataset):
             st.session_state["n"] = labels_of(name)
         own = self.own_sequence
@@ -358,7 +346,7 @@ def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any], n: 
 def use_values(values: dict[str, object]) -> None:
     """Set the widgets to these values as if a visitor had, and had pressed Run."""
     mine = visit()
-    mine.adopt({**widget_values(), **mine.lowered, **values})
+    mine.adopt({**widget_values(), **values})
     mine.link_to_present()
 
 

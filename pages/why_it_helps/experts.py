@@ -38,15 +38,10 @@ at n d²/σ² = 1/j² (for the largest j shown) and n d²/σ² = 1.
 * **1/j² ≤ n d²/σ² < 1**: the gain grows like 1/√(n d²/σ²).
 * **n d²/σ² ≥ 1**: the gain is at most of the order 1/(n d²/σ²); n d²/σ² → ∞ leaves ESS = n.
 
-The simplified bounds printed under Theorem 4 are not used here. Those of the first regime hold. The middle one,
-n_fb ≥ n_f + √(n/d²)/5 with d² in units of σ², is false if few tasks follow: r tasks cannot add more than r n
-samples. For j = 57, k = 58 and n d²/σ² = 3.2·10⁻⁴ it claims an increase of 11.2 n where the closed form gives 1.0 n.
-It holds once r √(n d²/σ²) ≥ 0.21. The proof in the appendix gives a different bound, n/(φ (1 + √(n d²/σ²))) with the
-golden ratio φ, which holds as soon as one task follows, as does that of the last regime.
-
-The paper states both theorems without σ², "for M ≤ 1". They need the opposite, σ² ≥ 1: for n = 10, d² = 0.01 and 20
-tasks Theorem 1 gives 21.6 samples at σ² = 0.25 where Theorem 2, as printed, gives 37.0 as a lower bound. This page
-divides by σ² (n d²/σ², that is n ρ with ρ = d²/σ²), and then both theorems agree for every σ².
+The simplified bounds printed under Theorem 4 are not used here: the middle one is false if few tasks follow, because r
+tasks cannot add more than r n samples. The paper states both theorems without σ², "for M ≤ 1". They need the opposite,
+σ² ≥ 1. This page divides by σ² (n d²/σ² = n ρ), and then they agree with Theorem 1 for every σ². The documentation has
+numbers for both errata (*Theorems*).
 """
 _RECURSIONS = r"""
 **Theorems 1 and 3**: own samples (grey), those of tasks before (orange) and of tasks after (green), the last by the

@@ -54,23 +54,6 @@ def test_a_click_that_overtakes_the_new_link_is_not_back(app, monkeypatch):
     assert link(test) == there
 
 
-def test_values_lowered_for_one_dataset_come_back_for_the_next(app):
-    test = app(**{**SMALL, "k": "3", "b": "3"})
-    assert test.number_input(key="b").value == 2
-    assert "b = 2 is used, not 3" in texts(test)
-    test.number_input(key="n").set_value(6).run()
-    assert test.number_input(key="b").value == 2
-    test.selectbox(key="dataset").set_value("identical").run()
-    assert not test.exception
-    assert test.number_input(key="b").value == 3
-    assert test.session_state["visit"].choice.settings.b == 3
-    # A value somebody set stays.
-    test.number_input(key="k").set_value(3).run()
-    test.number_input(key="b").set_value(1).run()
-    test.selectbox(key="dataset").set_value("trend").run()
-    assert test.number_input(key="b").value == 1
-
-
 def test_what_was_corrected_is_said_once_can_be_closed_and_goes_with_the_next_change(app):
     test = app(**{**SMALL, "n": "5000", "b": "40"})
     assert len(test.main.warning) == 1
