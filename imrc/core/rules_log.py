@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from imrc._types import Floats, Ints
 from imrc.core.change import Account, RateOfChange
@@ -55,22 +55,11 @@ class LogStep(NamedTuple):
     revised: list[TaskEstimate]  # the tasks before it, the nearest first
 
 
-class _Problem(NamedTuple):
-    """One weighted logistic regression on the stored rows."""
-
-    place: Hashable  # of its solution
-    weights: Floats  # of the rows, they sum to 1
-    penalty: float
-    tolerance: float
-    begin: Floats | None  # solution it begins from; None: zeros
-    after: int | None = None  # begins from the solution of this one of the problems solved with it
-
-
 class _Store:
     """The stored rows, and the solutions found on them, by place: a candidate (a number) or a task.
 
-    A solution has a coefficient per class and stored row, from the Gram matrix of the rows; or per class and feature,
-    once features make the smaller matrix. Of a candidate that moves, the second half of the features is times time.
+    A solution has a coefficient per class and row of the Gram matrix; or, if it needs rows that this is without, per
+    class and feature. Of a candidate that moves, the second half of the features is times time.
     """
 
     def __init__(self, n_classes: int, moving: Sequence[int]) -> None:
@@ -78,79 +67,135 @@ class _Store:
         self._moving = moving
         self.X: Floats = np.empty((0, 0))  # scaled
         self.y: Ints = np.empty(0, dtype=np.int64)
-        self.gram: Floats | None = np.empty((0, 0))
+        # Of all rows; once these are twice as many as features, of the last tasks with as many together; None: no task.
+        self.gram: Floats | None = None
         self.sizes: list[int] = []  # rows of each stored task
         self.times: list[float] = []  # of each stored task
-        self.solutions: dict[Hashable, Floats] = {}
+        self.periods: Floats = np.empty(0)  # of every row, from the next period on, in units of `TREND_PERIODS`
+        self.solutions: dict[Hashable, tuple[Floats, bool]] = {}  # and whether it is one of features
 
     def add(self, X: Floats, y: Ints, gap: float, dropped: int) -> None:
         """Store the scaled rows of a task and drop the oldest tasks, in the Gram matrix and the solutions too."""
-        kept = slice(sum(self.sizes[:dropped]), None)
-        old = self.X if self.times else X[:0]
-        self.X, self.y = np.concatenate([old[kept], X]), np.append(self.y, y)[kept]
-        if self.gram is not None and len(self.X) <= 2 * X.shape[1]:
-            cross = self.X @ X.T
-            self.gram = np.block([[self.gram[kept, kept], cross[: len(cross) - len(X)]], [cross.T]])
-            fresh = np.zeros((self.n_classes, len(X)))
-            self.solutions = {place: np.hstack([found[:, kept], fresh]) for place, found in self.solutions.items()}
-        elif self.gram is not None:
-            # From here on features make the smaller matrix.
-            times = self._times_of_rows() if self.times else np.empty(0)
-            for place, found in self.solutions.items():
-                moves = place in self._moving
-                self.solutions[place] = np.hstack([found @ old, (found * times) @ old]) if moves else found @ old
-            self.gram = None
-        self.sizes = [*self.sizes, len(y)][dropped:]
+        sizes, surplus_rows, before = [*self.sizes, len(y)][dropped:], sum(self.sizes[:dropped]), self._gram()
+        rows = np.cumsum(sizes[::-1])
+        if rows[-1] > 2 * X.shape[1]:
+            rows = rows[rows <= X.shape[1]]
+        size = min(rows.max(initial=0), len(before) + len(y))
+        kept = max(size - len(y), 0)
+        gone, unknown = len(before) - kept, max(surplus_rows - self._first, 0)
+        for place, (found, primal) in self.solutions.items():
+            if not primal and found[:, unknown:gone].any():
+                self.solutions[place] = self._by_features(place), True
+            elif not primal:
+                padded = np.zeros((self.n_classes, size))
+                padded[:, :kept] = found[:, gone:]
+                self.solutions[place] = padded, False
+        self.X = np.concatenate([(self.X if self.times else X[:0])[surplus_rows:], X])
+        self.y, self.gram = np.append(self.y, y)[surplus_rows:], None
+        if size:
+            self.gram, cross = np.empty((size, size)), self.X[-size:] @ X.T
+            self.gram[:kept, :kept], self.gram[:, kept:] = before[gone:, gone:], cross
+            self.gram[kept:, :kept] = cross[:kept].T
+        self.sizes = sizes
         self.times = [*self.times, gap + (self.times[-1] if self.times else 0.0)][dropped:]
+        self.periods = np.repeat((np.array(self.times) - self.times[-1] - 1.0) / TREND_PERIODS, sizes)
 
-    def solve(self, problems: Sequence[_Problem]) -> list[tuple[float, int]]:
-        """Solve problems in turn in one compiled call; the solutions are then in their places.
+    def solve(
+        self,
+        places: Sequence[Hashable],
+        weights: Floats,
+        penalties: Floats,
+        *,
+        tolerances: ArrayLike,
+        begins: Sequence[Hashable],
+        after: ArrayLike = -1,
+    ) -> list[tuple[float, int]]:
+        """Solve problems in turn in one compiled call, with weights of rows; the solutions are then in their places.
 
+        Each begins from what is found at another place, or, with `after`, from the solution of that one of them.
         Returns the value of each problem and the iterations it took.
         """
         from imrc.solvers.logistic import solve_in_turn
 
-        moving = np.array([one.place in self._moving for one in problems])
-        widths = (self.X.shape[1] * (1 + moving)) if self.gram is None else np.full(len(problems), len(self.y))
-        starts = np.zeros((len(problems), self.n_classes, widths.max()))
-        for start, width, one in zip(starts, widths, problems, strict=True):
-            if one.begin is not None:
-                start[:, :width] = one.begin
+        moving, primal = np.array([place in self._moving for place in places]), self.needs_features(weights)
+        widths = np.where(primal, self.X.shape[1] * (1 + moving), len(self._gram()))
+        starts = np.zeros((len(places), self.n_classes, widths.max()))
+        for start, width, begin, of_features in zip(starts, widths, begins, primal, strict=True):
+            found = self._found(begin, primal=of_features)
+            if found is not None:
+                start[:, :width] = found
         found, values, iterations = solve_in_turn(
-            self.X if self.gram is None else self.gram,
+            self.X,
             self.y,
-            np.array([one.weights for one in problems]),
-            np.array([one.penalty for one in problems]),
+            weights,
+            penalties,
             starts,
-            primal=self.gram is None,
-            after=np.array([-1 if one.after is None else one.after for one in problems]),
-            tolerances=np.array([one.tolerance for one in problems]),
-            times=self._times_of_rows(),
+            gram=self._gram(),
+            primal=primal,
+            after=after,
+            tolerances=tolerances,
+            times=self.periods,
             moving=moving,
         )
-        self.solutions |= {one.place: found[i, :, : widths[i]].copy() for i, one in enumerate(problems)}
+        for place, solution, width, of_features in zip(places, found, widths, primal.tolist(), strict=True):
+            self.solutions[place] = solution[:, :width].copy(), of_features
         return list(zip(values.tolist(), iterations.tolist(), strict=True))
+
+    def start(self, place: Hashable, weights: Floats, shares: Floats, places: Sequence[Hashable]) -> None:
+        """Put the average of what is found at other places there, for a problem with these weights to begin from."""
+        primal = bool(self.needs_features(weights[None])[0])
+        found = {i: one for i, other in enumerate(places) if (one := self._found(other, primal=primal)) is not None}
+        if found:
+            self.solutions[place] = np.tensordot(shares[list(found)], list(found.values()), axes=1), primal
+
+    def _found(self, place: Hashable, *, primal: bool) -> Floats | None:
+        """Return what is found there as coefficients of features or of rows; None if there is none of rows."""
+        found, of_features = self.solutions.get(place, (None, primal))
+        if of_features == primal:
+            return found
+        return self._by_features(place) if primal else None
 
     def parameters(self, places: Sequence[Hashable], time: float = 0.0) -> Floats:
         """Return parameters (places, C, D + 1), for scaled rows, of the solutions there, at a time if they move."""
-        width, found = self.X.shape[1], []
+        width, times, rules, of_rows = self.X.shape[1], self.periods[self._first :], {}, {}
         for place in places:
-            one, moves = self.solutions[place], place in self._moving
-            if self.gram is not None:
-                found.append(one * (1.0 + time * self._times_of_rows()) if moves else one)
+            (one, primal), moves = self.solutions[place], place in self._moving
+            if primal:
+                rules[place] = one[:, :width] + time * one[:, width:] if moves else one
             else:
-                found.append(one[:, :width] + time * one[:, width:] if moves else one)
-        if self.gram is None:
-            return np.array(found)
-        return np.asarray((np.concatenate(found) @ self.X).reshape(len(places), self.n_classes, width))
+                of_rows[place] = one * (1.0 + time * times) if moves else one
+        if of_rows:
+            together = np.concatenate(list(of_rows.values())) @ self.X[self._first :]
+            rules |= zip(of_rows, together.reshape(len(of_rows), self.n_classes, width), strict=True)
+        return np.array([rules[place] for place in places])
 
-    def _times_of_rows(self) -> Floats:
-        """Return the time of every stored row from the next period on, in units of `TREND_PERIODS`."""
-        return np.repeat((np.array(self.times) - self.times[-1] - 1.0) / TREND_PERIODS, self.sizes)
+    def scores(self, places: Sequence[Hashable], rows: NDArray[np.bool_]) -> Floats:
+        """Return scores (places, rows, C) of some of the stored rows by the solutions there, which do not move."""
+        if any(self.solutions[place][1] for place in places):
+            return np.asarray(self.X[rows] @ self.parameters(places).transpose(0, 2, 1))
+        found = np.concatenate([self.solutions[place][0] for place in places]) @ self._gram()[:, rows[self._first :]]
+        return found.reshape(len(places), self.n_classes, -1).transpose(0, 2, 1)
+
+    def _by_features(self, place: Hashable) -> Floats:
+        """Return a solution on rows as coefficients of features, of a moving candidate twice as many."""
+        found, rows, times = self.solutions[place][0], self.X[self._first :], self.periods[self._first :]
+        return np.hstack([found @ rows, (found * times) @ rows]) if place in self._moving else found @ rows
+
+    def needs_features(self, weights: Floats) -> NDArray[np.bool_]:
+        """Return which of the problems with these weights (a row each) need rows that the Gram matrix is without."""
+        return np.asarray(weights[:, : self._first].any(axis=1))
+
+    @property
+    def _first(self) -> int:
+        """The first row in the Gram matrix."""
+        return len(self.y) - len(self._gram())
+
+    def _gram(self) -> Floats:
+        return np.empty((0, 0)) if self.gram is None else self.gram
 
     def size(self, *, pooled: bool) -> int:
         """Return how many numbers are kept, of the solutions those of the pooled rule or the others."""
-        solutions = [found for place, found in self.solutions.items() if (place in POOLED_PLACES) == pooled]
+        solutions = [found for place, (found, _) in self.solutions.items() if (place in POOLED_PLACES) == pooled]
         kept = sum(part.size for part in (self.X, self.y, *solutions))
         return kept + (0 if self.gram is None else self.gram.size)
 
@@ -229,12 +274,11 @@ class LogLossLearner:
 
         It begins from solutions of its own, so it is the same computation beside other rules and alone, after `add`.
         """
-        place, begin = self.candidates.index(POOLED), self._store.solutions.get(POOLED_PLACES[0])
+        place, store = self.candidates.index(POOLED), self._store
         weights, ess = (part[[place, place]] for part in self._weights.forward())
-        penalties = np.full(2, POOLED.penalty)
-        first, last = self._problems(POOLED_PLACES, weights, ess, penalties, begins=(begin, None), tested=True)
-        self._store.solve([first, last._replace(tolerance=TOLERANCE, after=0)])
-        return primal_parameters(self._store.parameters(POOLED_PLACES[1:])[0]).reshape(self.n_classes, -1)
+        problems, near = self._problems(weights, ess, POOLED.penalty), (SCORING_TOLERANCE, TOLERANCE)
+        store.solve(POOLED_PLACES, *problems, begins=POOLED_PLACES, after=(-1, 0), tolerances=near)
+        return primal_parameters(store.parameters(POOLED_PLACES[1:])[0]).reshape(self.n_classes, -1)
 
     def size(self, *, pooled: bool = False) -> int:
         """Return how many numbers are kept, for the pooled rule or for all others."""
@@ -273,86 +317,74 @@ class LogLossLearner:
 
         Before that each is learnt without half of the task's rows, and judged by its log loss on these.
         """
-        store, count, held = self._store, len(self.candidates), np.zeros(len(self._store.y), dtype=np.bool_)
-        begins, judged = [store.solutions.get(c) for c in range(count)], []
-        if len(y) > 1 and self._compared:
-            held[-len(y) :] = half(y, self._labelled)
-            weights, ess = (part[self._still] for part in self._weights.forward(len(y) - int(held.sum())))
-            # Each begins from the rule of the task before, which has not seen the half held back.
-            halves = [("half", c) for c in self._still], weights, ess, self._penalties[self._still]
-            judged = self._problems(*halves, begins=[begins[c] for c in self._still], tested=True, held=held)
+        store, places, held = self._store, range(len(self.candidates)), np.zeros(len(self._store.y), dtype=np.bool_)
+        halves = self._still if len(y) > 1 and self._compared else []
+        judged = [("half", c) for c in halves]
         weights, ess = self._weights.forward()
-        candidates = self._problems(range(count), weights, ess, self._penalties, begins=begins, tested=True)
-        for place, c in enumerate(self._still if judged else ()):
-            candidates[c] = candidates[c]._replace(after=place)
-        candidates[self._alone] = candidates[self._alone]._replace(tolerance=TOLERANCE)
-        solved = store.solve([*judged, *candidates])[len(judged) :]
+        problems = self._problems(weights, ess, self._penalties)
         if judged:
-            rules = store.parameters([one.place for one in judged])
-            self._at.add(total_log_loss(store.X[held] @ rules.transpose(0, 2, 1), store.y[held]))
+            held[-len(y) :] = half(y, self._labelled)
+            weights_without, ess_without = self._weights.forward(len(y) - int(held.sum()))
+            halved = self._problems(weights_without[halves], ess_without[halves], self._penalties[halves], held)
+            problems = np.concatenate([halved[0], problems[0]]), np.append(halved[1], problems[1])
+        # What is only tested, or mixed with others, need not be as near to its solution as a rule somebody uses.
+        tolerances = np.full(len(judged) + len(places), SCORING_TOLERANCE)
+        tolerances[len(judged) + self._alone] = TOLERANCE
+        # Halves begin from the rules of the task before, which have not seen what is held back, and rules from these.
+        after = np.full(len(tolerances), -1)
+        after[len(judged) + np.array(halves, dtype=np.int64)] = np.arange(len(judged))
+        begins = [*halves, *places]
+        solved = store.solve([*judged, *places], *problems, begins=begins, after=after, tolerances=tolerances)
+        solved = solved[len(judged) :]
+        if judged:
+            self._at.add(total_log_loss(store.scores(judged, held), store.y[held]))
             for one in judged:
-                del store.solutions[one.place]
+                del store.solutions[one]
         self._coming, spent, found = None, sum(iterations for _, iterations in solved), solved[self._alone]
         if not len(y):
             nothing, unknown = np.zeros_like(self._variance), np.full_like(self._variance, np.nan)
             return TaskEstimate(nothing, np.full_like(nothing, np.inf), 0.0, unknown, np.nan, np.nan), spent
         own, worth = weights[self._alone], ess[self._alone]
-        mu = primal_parameters(store.parameters([self._alone])[0])
+        mu = primal_parameters(self._to_come(1.0)[self._alone])
         alone = self._with_means(own, worth, worth, mu, own, *found)
         # A task alone knows no variances but its own, as in the paper.
         return replace(alone, mse=self._own_mse * (len(y) / alone.ess)), spent
 
     def _learn_tasks(self, *, revise: bool) -> tuple[TaskEstimate, list[TaskEstimate]]:
         """Learn the newest task, and those within reach before it, the nearest first, by the shares of candidates."""
-        shares, still, solutions = self.shares()[0], self._still, self._store.solutions
+        shares, still, store = self.shares()[0], self._still, self._store
         tasks = [self._weights.forward(), *(self._weights.revised() if revise else [])]
         weights = np.array([shares @ task[0][still] for task in tasks])
         mixed = [np.exp(shares @ np.log([ess[still], self._penalties[still]]).T) for _, ess in tasks]
         places: list[Hashable] = [("task", self._steps - back) for back in range(len(tasks))]
-        solutions.pop(("task", self._steps - self.b - 1), None)
-        # The newest task begins where its candidates lead on average, those before it where they were.
-        first = np.tensordot(shares, [solutions[c] for c in still], axes=1)
-        begins = [first, *(solutions.get(place) for place in places[1:])]
-        solved = [(np.nan, 0)] * len(tasks)
+        store.solutions.pop(("task", self._steps - self.b - 1), None)
+        solved, rules = [(np.nan, 0)] * len(tasks), np.empty((len(tasks), 0))
         if self._solves:
             worth, penalties = np.transpose(mixed)
-            problems = self._problems(places, weights, worth, penalties, begins=begins)
-            for back, (now, after) in enumerate(zip(weights[1:], weights, strict=False), start=1):
-                # Nearer to the weights of the task after it than to what they were before this step: it begins there.
-                if np.abs(now - after).sum() < 2.0 * now[-1]:
-                    problems[back] = problems[back]._replace(after=back - 1)
-            solved = self._store.solve(problems)
-        else:
-            solutions[places[0]] = first
-        self._tracked = self._change.tracked(
-            self._store.sizes, np.diff(self._store.times, prepend=self._store.times[0]).tolist(), self.b
-        )
+            problems = self._problems(weights, worth, penalties)
+            # The newest task begins where its candidates lead on average, those before it where they were.
+            store.start(places[0], problems[0][0], shares, still)
+            # Nearer to the weights of the task after it than to what they were before this step: it begins there.
+            near = np.abs(weights[1:] - weights[:-1]).sum(axis=1) < 2.0 * weights[1:, -1]
+            after = np.append(-1, np.where(near, np.arange(len(near)), -1))
+            solved = store.solve(places, *problems, begins=places, after=after, tolerances=TOLERANCE)
+            rules = store.parameters(places)
+        self._tracked = self._change.tracked(store.sizes, np.diff(store.times, prepend=store.times[0]).tolist(), self.b)
         found = []
-        for (_, ess), own, place, (worth, means), result in zip(
-            tasks, weights, places, self._tracked, solved, strict=False
+        for (_, ess), own, rule, (worth, means), result in zip(
+            tasks, weights, rules, self._tracked, solved, strict=False
         ):
             alone, known = float(shares[still.index(self._alone)]), max(worth, 1.0)
             # As far as a task is learnt alone, its own samples count.
             promised = float(ess[self._alone] ** alone * known ** (1.0 - alone))
-            mu = primal_parameters(self._store.parameters([place])[0]) if self._solves else np.empty(0)
+            mu = primal_parameters(rule) if self._solves else rule
             found.append(self._with_means(means, known, promised, mu, own if self._solves else means, *result))
         return found[0], found[1:]
 
     def _problems(
-        self,
-        places: Sequence[Hashable],
-        task_weights: Floats,
-        ess: Floats,
-        penalties: Floats,
-        *,
-        begins: Sequence[Floats | None],
-        tested: bool = False,
-        held: NDArray[np.bool_] | None = None,
-    ) -> list[_Problem]:
-        """Return one problem a place, with weights of tasks (a row each), without the rows held back.
-
-        What is only tested, or mixed with others, need not be as near to its solution as a rule somebody uses.
-        """
+        self, task_weights: Floats, ess: Floats, penalties: Floats | float, held: NDArray[np.bool_] | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return weights of rows and penalties, given weights of tasks (a row each), without the rows held back."""
         sizes = np.array(self._store.sizes)
         matters = task_weights > NEGLIGIBLE_WEIGHT * task_weights.max(axis=1, keepdims=True)
         weights = np.repeat(np.where(matters, task_weights, 0.0) / np.maximum(sizes, 1), sizes, axis=1)
@@ -360,10 +392,7 @@ class LogLossLearner:
             weights[:, -sizes[-1] :] *= sizes[-1] / (sizes[-1] - held.sum())
             weights[:, held] = 0.0
         weights = weights / weights.sum(axis=1, keepdims=True)
-        penalties = self._unit * penalties * self.n_classes / max(self.n_classes - 1, 1) / ess
-        tolerance = SCORING_TOLERANCE if tested else TOLERANCE
-        each = zip(places, weights, penalties, begins, strict=True)
-        return [_Problem(place, own, penalty, tolerance, begin) for place, own, penalty, begin in each]
+        return weights, self._unit * penalties * self.n_classes / max(self.n_classes - 1, 1) / ess
 
     def _with_means(
         self,

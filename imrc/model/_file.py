@@ -37,7 +37,7 @@ KNOWN: dict[str, Any] = {
         *(tracking.ComponentTracker, tracking._Stored, change.backward_change, change.printed_change),
         *(tracking.RateWeights, tracking._TaskWeights, change.RateOfChange),
         *(features.Identity, features.Clipped, features.Standardised, features.PulledIn, features.RandomFourier),
-        *(features.Composite, features.Prepared),
+        *(features.HalfAngle, features.Composite, features.Prepared),
     )
 }
 """What a model can consist of, besides numbers, words, arrays and collections of them."""

@@ -27,6 +27,7 @@ from imrc._compiled import njit
 from imrc._types import Floats, Ints
 
 _MEMORY = 8
+_MANY = 16  # classes from which on a product by the library for matrices is faster than plain loops
 _FAST = {"contract", "reassoc", "nsz"}
 
 
@@ -48,15 +49,19 @@ def _add(out, factor, a):
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _times(matrix, a, out):
-    """Write matrix @ a for each class; plain loops, because a threaded BLAS would fight the other threads."""
-    classes = a.shape[0]
+def _times(matrix, first, a, out):
+    """Write matrix @ a for each class, of columns from the first one on; plain loops are faster for few classes."""
+    classes, columns = a.shape
+    if classes >= _MANY:
+        out[:] = np.dot(a, np.ascontiguousarray(matrix[:, first : first + columns]).T)
+        return
     for i in range(matrix.shape[0]):
+        row = matrix[i, first : first + columns]
         out[classes - 1, i] = 0.0
         for c in range(classes - 1):
             total = 0.0
-            for j in range(matrix.shape[1]):
-                total += matrix[i, j] * a[c, j]
+            for j in range(columns):
+                total += row[j] * a[c, j]
             out[c, i] = total
             out[classes - 1, i] -= total
 
@@ -65,6 +70,9 @@ def _times(matrix, a, out):
 def _transposed_times(matrix, r, out):
     """Write matrix' @ r for each class."""
     classes = r.shape[0]
+    if classes >= _MANY:
+        out[:] = np.dot(r, matrix)
+        return
     out[:] = 0.0
     for i in range(matrix.shape[0]):
         for c in range(classes - 1):
@@ -97,7 +105,7 @@ def _data_term(scores, weights, targets, residual):
 
 
 @njit(cache=True, nogil=True)
-def _gradient(matrix, primal, residual, penalty, a, gradient, image):
+def _gradient(matrix, first, primal, residual, penalty, a, gradient, image):
     """Write the gradient and its image; return its norm."""
     if primal:
         _transposed_times(matrix, residual, gradient)
@@ -106,27 +114,28 @@ def _gradient(matrix, primal, residual, penalty, a, gradient, image):
     else:
         gradient[:] = residual
         _add(gradient, penalty, a)
-        _times(matrix, gradient, image)
+        _times(matrix, first, gradient, image)
     return np.sqrt(max(_dot(gradient, image), 0.0))
 
 
 @njit(cache=True, nogil=True)
-def _fit(matrix, primal, targets, weights, penalty, start, max_iter, tolerance):
+def _fit(matrix, first, primal, targets, weights, penalty, start, max_iter, tolerance):
     """Limited-memory BFGS; returns coefficients, value, iterations, norm of the gradient.
 
-    matrix: (N, N) Gram matrix, or (N, p) samples if primal, intercept included. targets (C, N): tau = sum_i targets[c,
-    i] x_i in block c. weights (N,) sum to 1. start: (C, N) or (C, p), summing to zero over classes. penalty / 2 |mu|^2.
+    matrix: Gram matrix, N columns from the first one on, or (N, p) samples if primal, intercept included. targets
+    (C, N): tau = sum_i targets[c, i] x_i in block c. weights (N,) sum to 1. start: (C, N) or (C, p), summing to zero
+    over classes. penalty / 2 |mu|^2.
     """
     classes, size = targets.shape
     q = start.shape[1]
     a = start.copy()
     scores = np.empty((classes, size))
-    _times(matrix, a, scores)
+    _times(matrix, first, a, scores)
     image = a.copy() if primal else scores.copy()
     residual = np.empty((classes, size))
     value = _data_term(scores, weights, targets, residual) + 0.5 * penalty * _dot(a, image)
     gradient, gradient_image = np.empty((classes, q)), np.empty((classes, q))
-    norm = _gradient(matrix, primal, residual, penalty, a, gradient, gradient_image)
+    norm = _gradient(matrix, first, primal, residual, penalty, a, gradient, gradient_image)
     # Differences of iterates (s) and gradients (g), each with its image.
     s, s_image = np.empty((_MEMORY, classes, q)), np.empty((_MEMORY, classes, q))
     g, g_image = np.empty((_MEMORY, classes, q)), np.empty((_MEMORY, classes, q))
@@ -162,7 +171,7 @@ def _fit(matrix, primal, targets, weights, penalty, start, max_iter, tolerance):
             direction_image[:] = -gradient_image
             slope = -norm * norm
         if primal:
-            _times(matrix, direction, direction_scores)
+            _times(matrix, first, direction, direction_scores)
         else:
             direction_scores[:] = direction_image
         step, accepted, new_value = 1.0, False, value
@@ -180,7 +189,7 @@ def _fit(matrix, primal, targets, weights, penalty, start, max_iter, tolerance):
             step *= 0.5
         if not accepted:
             break
-        norm = _gradient(matrix, primal, residual, penalty, new_a, new_gradient, new_gradient_image)
+        norm = _gradient(matrix, first, primal, residual, penalty, new_a, new_gradient, new_gradient_image)
         j = iteration % _MEMORY
         for c in range(classes):
             for i in range(q):
@@ -198,32 +207,31 @@ def _fit(matrix, primal, targets, weights, penalty, start, max_iter, tolerance):
 
 
 @njit(cache=True, nogil=True)
-def _fit_in_turn(matrix, primal, times, moving, y, weights, penalties, starts, after, max_iter, within):
+def _fit_in_turn(X, gram, primal, times, moving, y, weights, penalties, starts, after, max_iter, within):
     """Fit one problem after the other, see `solve_in_turn`; return solutions, values and iterations."""
-    problems, classes, _ = starts.shape
+    (problems, classes, _), first_known = starts.shape, len(y) - len(gram)
     found, values, iterations = starts.copy(), np.empty(problems), np.empty(problems, dtype=np.int64)
     for p in range(problems):
-        if after[p] >= 0:
+        if after[p] >= 0 and primal[after[p]] == primal[p]:
             found[p] = found[after[p]]
         used = np.flatnonzero(weights[p])
         first, end = used[0], used[-1] + 1
         size = end - first
         time, w = times[first:end], weights[p, first:end].copy()
-        low, high = (0, matrix.shape[1]) if primal else (first, end)
-        part = matrix[first:end, low:high].copy()
-        if moving[p] and primal:
+        low, high = (0, X.shape[1]) if primal[p] else (first - first_known, end - first_known)
+        # Whole rows, in which columns are counted from the first one on: no copy.
+        part, column = X[first:end] if primal[p] else gram[low:high], 0 if primal[p] else low
+        if moving[p] and primal[p]:
             high *= 2
             part = np.hstack((part, part * time.reshape(size, 1)))
         elif moving[p]:
-            for i in range(size):
-                for j in range(size):
-                    part[i, j] *= 1.0 + time[i] * time[j]
+            part, column = part[:, low:high] * (1.0 + time.reshape(size, 1) * time), 0
         targets = np.zeros((classes, size))
         for i in range(size):
             targets[y[first + i], i] = w[i]
         start = found[p, :, low:high].copy()
         found[p] = 0.0
-        solved = _fit(part, primal, targets, w, penalties[p], start, max_iter, within[p])
+        solved = _fit(part, column, primal[p], targets, w, penalties[p], start, max_iter, within[p])
         found[p, :, low:high], values[p], iterations[p] = solved[0], solved[1], solved[2]
     return found, values, iterations
 
@@ -235,7 +243,8 @@ def solve_in_turn(
     penalties: Floats,
     starts: Floats,
     *,
-    primal: bool,
+    primal: ArrayLike,
+    gram: Floats | None = None,
     tolerances: ArrayLike,
     after: ArrayLike = -1,
     times: Floats | None = None,
@@ -245,12 +254,13 @@ def solve_in_turn(
     """Minimise weighted log loss plus ``penalty / 2 |mu|^2``, one problem after the other in one compiled call.
 
     The matrix holds samples (N, D + 1), intercept included, if primal, which is faster with fewer features than
-    samples, or else their Gram matrix. y (N,) are classes 0..C-1. Each problem has a row of `weights` (P, N), which
-    sums to 1, samples before the first and after the last weight above 0 taking no part, and a start, (P, C, D + 1) or
-    (P, C, N), which sums to zero over the classes; where `after` is not -1 it begins from the solution of the problem
-    of that number. It stops when the norm of the gradient is below its tolerance. Coefficients of a `moving` one change
-    linearly with the `times` (N,) of the samples: primal it has twice as many, and the others leave the second half
-    alone. Returns coefficients like the starts, minimax log losses in nats, penalty included, and iterations.
+    samples, or else their Gram matrix; for problems of both kinds `gram` is that of the last samples. y (N,) are
+    classes 0..C-1. Each problem has a row of `weights` (P, N), which sums to 1, samples before the first and after the
+    last weight above 0 taking no part, and a start, (P, C, D + 1) or (P, C, rows of the Gram matrix), which sums to
+    zero over the classes; where `after` is not -1 it begins from the solution of the problem of that number, if that
+    is of the same kind. It stops when the norm of the gradient is below its tolerance. Coefficients of a `moving` one
+    change linearly with the `times` (N,) of the samples: primal it has twice as many, and the others leave the second
+    half alone. Returns coefficients like the starts, minimax log losses in nats, penalty included, and iterations.
 
     >>> X = np.array([[10.0, -1.0], [10.0, 1.0]])
     >>> weights, penalty, start = np.array([[0.5, 0.5]]), np.array([1.0]), np.zeros((1, 2, 2))
@@ -262,15 +272,16 @@ def solve_in_turn(
     count = len(weights)
     found: tuple[Floats, Floats, Ints] = _fit_in_turn(
         np.ascontiguousarray(matrix),
-        primal,
+        np.ascontiguousarray(matrix if gram is None else gram),
+        np.full(count, primal),
         np.zeros(len(y)) if times is None else times,
-        np.broadcast_to(moving, count).copy(),
+        np.full(count, moving),
         y,
         weights,
         penalties,
         np.ascontiguousarray(starts),
-        np.broadcast_to(after, count).copy(),
+        np.full(count, after),
         max_iter,
-        np.broadcast_to(tolerances, count).astype(np.float64),
+        np.full(count, tolerances, dtype=np.float64),
     )
     return found
