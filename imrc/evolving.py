@@ -70,12 +70,8 @@ class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
-        y : array-like of shape (n_samples,)
-            Labels.
-        tasks : array-like of shape (n_samples,), optional
-            Which task each row belongs to, in sorted order; None: all are one task.
+        X, y, tasks : see `imrc.IMRC.fit`
+            Instances, their labels, and the task each row belongs to.
 
         Returns
         -------
@@ -89,12 +85,8 @@ class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances of the new task.
-        y : array-like of shape (n_samples,)
-            Labels.
-        classes : array-like of shape (n_classes,), optional
-            All labels that can occur. Needed at the first call if the first task does not contain every class.
+        X, y, classes : see `imrc.IMRC.partial_fit`
+            Instances of the new task, their labels, and all labels that can occur.
 
         Returns
         -------

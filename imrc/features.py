@@ -257,7 +257,7 @@ FEATURE_KINDS: tuple[FeatureKind, ...] = get_args(FeatureKind)
 WITH_FREQUENCIES: tuple[FeatureKind, ...] = ("automatic", "rff", "rff_median", "blended")
 """The kinds whose maps have random frequencies."""
 
-VERSION = 2
+VERSION = 3
 """Raised by every change that alters features; results kept under another version are not taken for current ones."""
 
 FREQUENCIES, SIGMA2 = (1, 5000), (1e-6, 1e6)

@@ -366,12 +366,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
-        task : int, "next" or ("next", float)
-            As in `decision_function`.
-        rule : {"forward_backward", "forward", "single"}
-            Which rule of the task.
+        X, task, rule : see `predict`
+            Instances, and the rule to use.
 
         Returns
         -------

@@ -45,7 +45,7 @@ class Learner:
     `version` is raised by every change that alters numbers: results kept under another are not taken for current ones.
     """
 
-    version: ClassVar[int] = 5
+    version: ClassVar[int] = 6
 
     def __init__(
         self, settings: IMRCSettings, n_classes: int, rules: Iterable[str] = RULES, *, threads: int = 1

@@ -67,8 +67,8 @@ class _Store:
         self._moving = moving
         self.X: Floats = np.empty((0, 0))  # scaled
         self.y: Ints = np.empty(0, dtype=np.int64)
-        # Of all rows; once these are twice as many as features, of the last tasks with as many together; None: no task.
-        self.gram: Floats | None = None
+        # Of all rows; once these are twice as many as features, of the last tasks with as many together.
+        self.gram: Floats = np.empty((0, 0))
         self.sizes: list[int] = []  # rows of each stored task
         self.times: list[float] = []  # of each stored task
         self.periods: Floats = np.empty(0)  # of every row, from the next period on, in units of `TREND_PERIODS`
@@ -76,7 +76,7 @@ class _Store:
 
     def add(self, X: Floats, y: Ints, gap: float, dropped: int) -> None:
         """Store the scaled rows of a task and drop the oldest tasks, in the Gram matrix and the solutions too."""
-        sizes, surplus_rows, before = [*self.sizes, len(y)][dropped:], sum(self.sizes[:dropped]), self._gram()
+        sizes, surplus_rows, before = [*self.sizes, len(y)][dropped:], sum(self.sizes[:dropped]), self.gram
         rows = np.cumsum(sizes[::-1])
         if rows[-1] > 2 * X.shape[1]:
             rows = rows[rows <= X.shape[1]]
@@ -91,9 +91,9 @@ class _Store:
                 padded[:, :kept] = found[:, gone:]
                 self.solutions[place] = padded, False
         self.X = np.concatenate([(self.X if self.times else X[:0])[surplus_rows:], X])
-        self.y, self.gram = np.append(self.y, y)[surplus_rows:], None
+        self.y, self.gram = np.append(self.y, y)[surplus_rows:], np.empty((size, size))
         if size:
-            self.gram, cross = np.empty((size, size)), self.X[-size:] @ X.T
+            cross = self.X[-size:] @ X.T
             self.gram[:kept, :kept], self.gram[:, kept:] = before[gone:, gone:], cross
             self.gram[kept:, :kept] = cross[:kept].T
         self.sizes = sizes
@@ -118,7 +118,7 @@ class _Store:
         from imrc.solvers.logistic import solve_in_turn
 
         moving, primal = np.array([place in self._moving for place in places]), self.needs_features(weights)
-        widths = np.where(primal, self.X.shape[1] * (1 + moving), len(self._gram()))
+        widths = np.where(primal, self.X.shape[1] * (1 + moving), len(self.gram))
         starts = np.zeros((len(places), self.n_classes, widths.max()))
         for start, width, begin, of_features in zip(starts, widths, begins, primal, strict=True):
             found = self._found(begin, primal=of_features)
@@ -130,7 +130,7 @@ class _Store:
             weights,
             penalties,
             starts,
-            gram=self._gram(),
+            gram=self.gram,
             primal=primal,
             after=after,
             tolerances=tolerances,
@@ -173,7 +173,7 @@ class _Store:
         """Return scores (places, rows, C) of some of the stored rows by the solutions there, which do not move."""
         if any(self.solutions[place][1] for place in places):
             return np.asarray(self.X[rows] @ self.parameters(places).transpose(0, 2, 1))
-        found = np.concatenate([self.solutions[place][0] for place in places]) @ self._gram()[:, rows[self._first :]]
+        found = np.concatenate([self.solutions[place][0] for place in places]) @ self.gram[:, rows[self._first :]]
         return found.reshape(len(places), self.n_classes, -1).transpose(0, 2, 1)
 
     def _by_features(self, place: Hashable) -> Floats:
@@ -188,16 +188,12 @@ class _Store:
     @property
     def _first(self) -> int:
         """The first row in the Gram matrix."""
-        return len(self.y) - len(self._gram())
-
-    def _gram(self) -> Floats:
-        return np.empty((0, 0)) if self.gram is None else self.gram
+        return len(self.y) - len(self.gram)
 
     def size(self, *, pooled: bool) -> int:
         """Return how many numbers are kept, of the solutions those of the pooled rule or the others."""
         solutions = [found for place, (found, _) in self.solutions.items() if (place in POOLED_PLACES) == pooled]
-        kept = sum(part.size for part in (self.X, self.y, *solutions))
-        return kept + (0 if self.gram is None else self.gram.size)
+        return sum(part.size for part in (self.X, self.y, self.gram, *solutions))
 
 
 class LogLossLearner:

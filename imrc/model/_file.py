@@ -26,7 +26,7 @@ from imrc.model._model import Model
 from imrc.solvers import api
 from imrc.tables import Recipe
 
-SCHEMA, LAYOUT = "imrc.model", 3
+SCHEMA, LAYOUT = "imrc.model", 4
 """The layout is raised with every change of what the classes below hold: a model of another one is refused."""
 
 KNOWN: dict[str, Any] = {
