@@ -106,7 +106,7 @@ def test_another_version_of_a_method_or_of_the_package_changes_the_key_and_nothi
     with monkeypatch.context() as patch:
         patch.setattr("imrc.__version__", "1.0")
         settings = RunSettings(n=10, b=3, preset="recommended", methods=("logistic_recent",), features="rff")
-        assert cell_key("f", settings, 0) == "db51180470b9c968dbffdeec768d42185b7864ac737a4e4a9af36069c8075f5e"
+        assert cell_key("f", settings, 0) == "82071e6e00403c0be79a592077c555f2ad57ac80274597fa9e0903c5e3662d92"
 
     def keys() -> dict[str, str]:
         return {name: cell_key("f", RunSettings(methods=(name,)), 0) for name in ("imrc", "mer", "gem")}
