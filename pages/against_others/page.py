@@ -53,7 +53,7 @@ else:
 
 views.about(list(table["method"]), place)
 with head:
-    st.markdown(f"# {comparison_summary(table, title)}")
+    st.markdown(f"# {comparison_summary(table, title if measure else f'{title}, n = {n}')}")
     st.markdown(winner_sentence(table))
     presets = [preset_in(one, choice.settings.features) for one in running.COMPARED_PRESETS]
     measured_on = None if measure else (datasets.entry(choice.dataset).opens_with, int(table["n"].iloc[0]))

@@ -41,7 +41,7 @@ function verdict(cell, deals) {
     const [more, low, high] = cell[name].above_best;
     return `${called(name)} ${i ? "" : "makes "}${inHundred(more)} more (${i ? "" : "95 % interval "}${inHundred(low)} to ${inHundred(high)}${low > 0 ? "" : ", which may be noise"})`;
   });
-  return `Over all steps of ${deals} deals, <b>${called(cell.best)}</b> makes the fewest errors, <b>${inHundred(cell[cell.best].overall[0])}</b> in 100: ${listed(told, "and")}.`;
+  return `Over all steps of ${deals} deals of these images (the result below is of one deal), <b>${called(cell.best)}</b> makes the fewest errors, <b>${inHundred(cell[cell.best].overall[0])}</b> in 100: ${listed(told, "and")}.`;
 }
 
 /** Strategies that are the best at a setting, or nearly: what they lose may be noise, or is surely below 1 in 100. */
