@@ -1,4 +1,4 @@
-"""What a card holds: numbers of reports at three n, and where the tasks come from."""
+"""The contents of a card: numbers from reports at three n, and where the tasks come from."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from imrc.wording import decimal, number, plain, unmarked
 
 SIZES, REPETITIONS, MOST_TASKS = (10, 50, 100), 5, 20
 COMPARED = ("logistic_seen", "forest", "condor")
-"""Beside our strategies at the first n: logistic regression, a forest with the task's number, a published one."""
+"""Compared with our strategies at the first n: logistic regression, a forest given task numbers, a published one."""
 _SHOWN_ROWS = 40
 NOT_AT_HAND = (DataError, FileNotFoundError)
 
@@ -40,7 +40,7 @@ STREAMS = {
     "sea": ("class", _MULTIFLOW),
     "luxembourg": ("target", _MULTIFLOW),
 }
-"""Files in the folder $IMRC_STREAMS: the column to predict, and the repository they are from."""
+"""Files in the folder $IMRC_STREAMS, with the column to predict and the repository they come from."""
 TEMPORAL = {
     "pima": ("age, two years each", "Smith et al. 1988, OpenML 37", "public domain"),
     "liver": ("age, five years each", "Indian liver patients, UCI C5D02C", "CC BY 4.0"),
@@ -50,11 +50,11 @@ TEMPORAL = {
     "ames": ("year built, fifteen years each", "De Cock 2011, OpenML 41211", "public domain"),
     "hyperplane": ("generated, the rule rotates", "scikit-multiflow's generator", "BSD-3"),
 }
-"""Seven small sequences in the folder $IMRC_TEMPORAL: what a task is, source, licence."""
+"""Seven small sequences in the folder $IMRC_TEMPORAL, with what a task is, the source and the licence."""
 
 
 class Source(NamedTuple):
-    """A sequence the atlas knows: what is said of it, and what loads it, or raises one of `NOT_AT_HAND`."""
+    """A sequence the atlas knows: facts about it, and a function that loads it or raises one of `NOT_AT_HAND`."""
 
     facts: dict[str, str]  # name, title, cut (what a task is), source, licence, command
     load: Callable[[], TaskSequence]
@@ -96,7 +96,7 @@ def _rounded(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _mean(name: str, values: Floats) -> dict[str, Any]:
-    """Return a mean over repetitions with its interval, under the name for people."""
+    """Return a mean over repetitions with its interval and its displayed name."""
     error, low, high = mean_interval(values)
     title = STRATEGY_TITLES.get(name) or method_title(name)
     return _rounded({"title": title, "error": error, "low": low, "high": high})
@@ -122,9 +122,9 @@ def _tomorrow(name: str, before: Floats) -> dict[str, Any]:
 
 
 def picture(sequence: TaskSequence) -> list[str] | list[list[list[int]]]:
-    """Return rows of the first, middle and last task: as images, or as x, y and class.
+    """Return rows of the first, middle and last task, as images or as x, y and class.
 
-    Two images of each of two classes are one address of a PNG. Points are from 0 to 99, in a plane learnt from the
+    Two images of each of two classes form one PNG address. Points range from 0 to 99, in a plane learnt from the
     first task.
     """
     from sklearn.decomposition import PCA
@@ -146,7 +146,7 @@ def picture(sequence: TaskSequence) -> list[str] | list[list[list[int]]]:
 
 
 def _images(X: Floats, y: Ints, side: int) -> str:
-    """Return four images, those of a class side by side."""
+    """Return four images, with images of a class side by side."""
     import plotly.express as px
 
     rows = [np.resize(np.flatnonzero(y == c), 2) for c in range(2)]
@@ -155,7 +155,7 @@ def _images(X: Floats, y: Ints, side: int) -> str:
 
 
 def card(source: Source) -> dict[str, Any]:
-    """Compute the card of a sequence; one of `NOT_AT_HAND` where it is not."""
+    """Compute the card of a sequence; raise one of `NOT_AT_HAND` if its data are missing."""
     sequence = source.load()
     sequence = sequence.head(min(MOST_TASKS, len(sequence)))
     most = largest_n(sequence)
@@ -211,7 +211,7 @@ def winner(found: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def story(found: Mapping[str, Any]) -> str:
-    """Tell a card in about thirty words, all of them from its numbers."""
+    """Summarise a card in about thirty words, all derived from its numbers."""
     (few, first), (many, last) = next(iter(found["at"].items())), list(found["at"].items())[-1]
     best, tomorrow, rate = winner(first["errors"]), winner(first["tomorrow"]), found["change"]["rate"]
     told = f"{found['tasks']} tasks. Verdict: {found['change']['title']}"

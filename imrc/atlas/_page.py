@@ -1,4 +1,4 @@
-"""The page of the atlas: an overview to sort and filter, and all cards, in one file that needs no server."""
+"""The atlas page: an overview to sort and filter, and all cards, in one file that needs no server."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _panels(card: Card) -> str:
 
 
 def _errors(card: Card) -> str:
-    """Return the table of strategies and methods, a column with an interval for each n, and one for next task."""
+    """Return the table of strategies and methods, with a column of intervals for each n and one for the next task."""
     at = card["at"]
     measures = {n: "" if one["measure"] == "error" else f"{one['measure']}, " for n, one in at.items()}
     columns = [(f"{measures[n]}n = {n}", one["errors"], one["advised"]) for n, one in at.items()]

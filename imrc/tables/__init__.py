@@ -1,13 +1,13 @@
 """The user's own table as a sequence of tasks. A file passes through these modules once, in this order.
 
 =========  ===============================================================================================
-`packed`   bytes: which kind of file they are, unpacked from gzip and zip
-`read`     the way to a `Table`: text, ARFF, Excel, Parquet or data frame to cells
-`cells`    cells to columns of numbers, dates or words
-`apart`    all of that in a process of its own, so that no file can end the program
-`table`    what comes of it: a `Table` of columns, and how it can be read in another way
-`cut`      tasks: which rows belong together, and what each column is used as
-`recipe`   what was decided, for the next file
+`packed`   the bytes, unpacked from gzip and zip, and the kind of file they hold
+`read`     from text, ARFF, Excel, Parquet or a data frame to the cells of a `Table`
+`cells`    from cells to columns of numbers, dates or words
+`apart`    runs all of that in a separate process, so that no file can crash the program
+`table`    the result: a `Table` of columns, and other ways in which it could be read
+`cut`      from a table to tasks: which rows belong together, and what each column is used as
+`recipe`   the decisions, kept for the next file
 =========  ===============================================================================================
 """
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 READING = {"dayfirst", "decimal", "header", "sheet"}
-"""Options of how a file is read that can be read in two ways."""
+"""Options for files that can be read in two ways."""
 
 Source: TypeAlias = "str | Path | bytes | BinaryIO | pd.DataFrame"
 
@@ -46,9 +46,9 @@ Source: TypeAlias = "str | Path | bytes | BinaryIO | pd.DataFrame"
 def open_table(source: Source, *, name: str | None = None, **reading: Any) -> Table:  # noqa: ANN401 - of `Reading`
     r"""Read the user's own table and determine what its columns hold.
 
-    CSV or TSV, Excel (the first sheet with a table), Parquet or ARFF, also as gzip or zip: its content tells which.
-    It is read in a process of its own; nothing is unpickled or executed. `Table.notes` say how it was read, and which
-    of the options of `Reading` would read it otherwise. DataError says why it cannot be read, where and what to do.
+    Reads CSV or TSV, Excel (the first sheet with a table), Parquet or ARFF, also as gzip or zip, told by content.
+    A separate process reads it; nothing is unpickled or executed. `Table.notes` say how it was read, and which
+    options of `Reading` would read it differently. DataError says why and where it cannot be read, and what to do.
 
     >>> table = open_table(b"age;class\n31,5;yes\n28,0;no\n", name="people.csv")
     >>> [(column.name, column.kind) for column in table.columns], table.format
@@ -91,10 +91,10 @@ def read_table(
     name: str | None = None,
     **options: Any,  # noqa: ANN401 - of open_table and cut_table, which check them
 ) -> TaskSequence:
-    r"""Read the user's own table and cut it into tasks: a column `task`, or `block` rows each.
+    r"""Read the user's own table and cut it into tasks by the column `task`, or into blocks of `block` rows.
 
     `imrc.tasks_from` does the same and lists the options. ``sequence.info["report"]`` describes everything that was
-    done, ``info["warnings"]`` what was decided or left out, ``info["recipe"]`` reads the next file in the same way.
+    done, ``info["warnings"]`` tells what may change results, ``info["recipe"]`` reads the next file in the same way.
 
     >>> text = b"x,sex,risk\n" + b"1,f,no\n2,m,yes\n3,f,yes\n4,m,no\n" * 3
     >>> sequence = read_table(text, label="risk", block=4)

@@ -1,7 +1,7 @@
-"""Reading a file in a process of its own, with a limit on memory and time, so that no file can end the program.
+"""Reading a file in a separate process, with a limit on memory and time, so that no file can crash the program.
 
-The process is started as ``python -m imrc.tables.apart``, reads one file and ends: one killed in a shared pool would
-cost every visitor. Nothing is unpickled on either side: JSON says what follows, arrays travel as NumPy saves them.
+The process is started as ``python -m imrc.tables.apart``, reads one file and ends; killing one in a shared pool would
+affect every visitor. Nothing is unpickled on either side: JSON says what follows, and arrays travel as NumPy files.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from imrc._checks import DataError
 from imrc.tables.table import LIMITS_IN_WORDS, Column, Reading, Table, clean_name
 
 MEMORY_BYTES = 1 << 30
-"""Memory a process may have in use, the libraries it reads with included."""
+"""Memory a process may use, including the libraries it reads with."""
 SECONDS = 60
-"""Seconds of a processor it may take; on the clock three times as many, as a busy machine gives only part of one."""
+"""Processor seconds it may take; three times as many on the clock, because a busy machine gives only part of one."""
 _UNTOUCHED = 100 << 20
-"""Memory that may be set aside beyond the limit: what is never touched costs nothing."""
+"""Memory that may be reserved beyond the limit, because what is never touched costs nothing."""
 _ENVIRONMENT = {
-    # Pools of their own set aside far more than they use, and that counts.
+    # Their own memory pools reserve far more than they use, and that counts.
     **{"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"},
-    **{"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},  # pyarrow goes by the second
+    **{"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},  # pyarrow reads the second
 }
 _places = threading.BoundedSemaphore(2)
 
 
 def _used(pid: int) -> tuple[int, float]:
-    """Return the bytes of memory a process has in use, and its processor's seconds; 0 where the system is silent."""
+    """Return the bytes of memory and the processor seconds a process has used; 0 where the system does not say."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as facts:
             said = facts.read().rpartition(b")")[2].split()
@@ -49,10 +49,10 @@ def _used(pid: int) -> tuple[int, float]:
 
 
 def read_apart(data: bytes, name: str, reading: Reading) -> Table:
-    """Read the bytes of a file in a process of its own, which ends if it takes more memory or time than it may.
+    """Read the bytes of a file in a separate process, which ends if it takes more memory or time than it may.
 
     Raises DataError if the table cannot be read within the limits; the message says why, where and what to do. Where
-    the system tells nothing of memory (Windows, macOS), the limits on sizes and on time remain.
+    the system does not report memory (Windows, macOS), the limits on sizes and on time remain.
     """
     shown, memory, seconds, late = clean_name(name) or "The file", MEMORY_BYTES, SECONDS, False
     if not _places.acquire(timeout=2 * seconds):
@@ -93,12 +93,12 @@ def read_apart(data: bytes, name: str, reading: Reading) -> Table:
 
 
 def _in_memory() -> IO[bytes]:
-    """Return a file that is in memory only, or elsewhere than on Linux without a name, and gone once it is closed."""
+    """Return a file that is gone once it is closed: in memory on Linux, without a name elsewhere."""
     return os.fdopen(os.memfd_create("table"), "w+b") if hasattr(os, "memfd_create") else tempfile.TemporaryFile()
 
 
 def _send(answer: IO[bytes], facts: dict[str, Any], columns: list[Column]) -> None:
-    """Write what is known of a table, or a message, then the values of each column, and as they are `written`."""
+    """Write what is known of a table, or a message; then each column's values, and the values as `written`."""
     arrays = {f"{j}": column.values for j, column in enumerate(columns)}
     arrays |= {f"{j} written": one.written.values for j, one in enumerate(columns) if one.written is not None}
     np.savez(answer, facts=np.frombuffer(json.dumps(facts).encode(), np.uint8), **arrays)  # type: ignore[arg-type]
@@ -109,7 +109,7 @@ def _tuples(value: Any) -> Any:  # noqa: ANN401 - what JSON holds
 
 
 def _received(answer: IO[bytes]) -> Table:
-    """Return the table that was sent; raise the DataError that came in its place, or what one cut short raises."""
+    """Return the table that was sent; raise the DataError sent instead, or the error of a transfer cut short."""
     with np.load(answer, allow_pickle=False) as parts:
         facts = json.loads(parts["facts"].tobytes(), object_hook=lambda one: {k: _tuples(v) for k, v in one.items()})
         if "message" in facts:
@@ -136,8 +136,8 @@ def main() -> None:
     from imrc.tables.read import read_bytes
 
     asked = json.loads(sys.stdin.buffer.readline())
-    # Should whoever watches be late or gone, the system ends the process, where it can.
-    with contextlib.suppress(ImportError, OSError, ValueError, AttributeError):  # Windows; or a lower limit stands
+    # If the parent is late or gone, the system ends the process, where it can.
+    with contextlib.suppress(ImportError, OSError, ValueError, AttributeError):  # Windows; or the limit is lower
         import resource
 
         os.nice(5)

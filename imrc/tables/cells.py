@@ -1,7 +1,7 @@
-"""Cells to columns of numbers, dates or words; every decision about cells is noted.
+"""From cells to columns of numbers, dates or words; every decision about cells is noted.
 
-A column of text is looked at by its different cells. It holds numbers or dates if nine in ten of the cells that are
-there fit one of `_READERS`, otherwise words.
+Only the different cells of a column are looked at. It holds numbers or dates if nine in ten of the cells that are
+not empty fit one of `_READERS`, otherwise words.
 """
 
 from __future__ import annotations
@@ -38,32 +38,32 @@ ALWAYS_MISSING = (
 )
 MARKS = ("?", "-", ".", "--", "---", "–", "—", "..", "...")
 MISSING = (*ALWAYS_MISSING, *MARKS, "none", "nil", "missing", "0000-00-00")
-"""Cells that stand for a missing value among numbers and dates, capitals or not.
+"""Cells that mean a missing value among numbers and dates, in upper or lower case.
 
 Among words, "none", "nil" and "missing" are words, and so are the marks where they are one of two classes, as + and -.
 """
 
 MOSTLY = 0.9
 LARGEST_EXACT = 2**53
-"""Whole numbers from here on are not all different as floating-point numbers."""
+"""From here on, different whole numbers can be the same floating-point number."""
 _YEAR_1, _YEAR_10000 = -62_135_596_800, 253_402_300_800
 _SAMPLE = 1000
 
 
 def fits(cells: pa.Array, pattern: str) -> Flags:
-    """Return which cells an expression fits; none that is null."""
+    """Return which cells match an expression; null never does."""
     found = pc.match_substring_regex(cells, pattern).fill_null(False)
     return np.asarray(found.to_numpy(zero_copy_only=False))
 
 
 def is_missing(cells: pa.Array, spellings: Sequence[str] = MISSING) -> Flags:
-    """Return which cells are one of these spellings, capitals or not."""
+    """Return which cells have one of these spellings, in upper or lower case."""
     short = pc.utf8_lower(pc.utf8_slice_codeunits(cells, 0, 15))
     return np.asarray(pc.is_in(short, pa.array(spellings)).to_numpy(zero_copy_only=False))
 
 
 def _parts(cells: pa.Array, pattern: str) -> dict[str, pa.Array]:
-    """Return the groups of an expression, "" where a group is not there."""
+    """Return the groups of an expression, "" where a group does not occur."""
     found = pc.extract_regex(cells, pattern)
     return {field.name: pc.struct_field(found, field.name).fill_null("") for field in found.type}
 
@@ -86,7 +86,7 @@ class _Text:
             self.plain = pa.array([word.translate(_PLAIN) for word in words], pa.string())
 
     def seen(self, which: Flags, most: int = 2) -> str:
-        """Return the first of some cells, with the numbers of their rows, from 1 below the header."""
+        """Return the first of some cells, with their row numbers, counted from 1 below the header."""
         found = np.flatnonzero(which[self.codes])[:most]
         numbers = found if self.rows is None else self.rows[found]
         cells = [clean_name(self.words[self.codes[row]])[:40] for row in found.tolist()]
@@ -97,11 +97,11 @@ class _Text:
         return f"{self.seen(which, 1)} is {in_words(values[self.codes[np.flatnonzero(which[self.codes])[0]]])}"
 
     def share(self, which: Flags) -> float:
-        """Return the share of the cells that are there."""
+        """Return the share of cells that are not empty."""
         return float(self.counts[which & self.there].sum() / max(self.counts[self.there].sum(), 1))
 
     def sample(self) -> pa.Array:
-        """Return the first cells that are there."""
+        """Return the first cells that are not empty."""
         return self.plain.filter(pa.array(self.there))[:_SAMPLE]
 
 
@@ -120,9 +120,9 @@ def _column(name: str, values: Floats, notes: Sequence[str] = (), kind: Any = "n
 
 
 def _categories(text: _Text, gone: Flags) -> Column:
-    """Return the column as words, without those that are `gone`."""
+    """Return the column as words, without the `gone` ones."""
     gone = gone | (text.counts == 0)
-    # Sorted: in the order of first appearance, words of later rows could stand before those of the first task.
+    # Sorted: by first appearance, words of later rows could come before the words of the first task.
     order = pc.array_sort_indices(text.words).to_numpy()
     order = order[~gone[order]]
     rank = np.full(len(gone), -1, dtype=np.int32)
@@ -136,7 +136,7 @@ def _categories(text: _Text, gone: Flags) -> Column:
 
 
 def _no_words(text: _Text) -> Flags:
-    """Return which cells are no words; "?" never is one in a format that has numbers of its own."""
+    """Return which cells are not words; "?" never is one in a format that has its own numbers."""
     gone, marks = is_missing(text.words, ALWAYS_MISSING), is_missing(text.words, MARKS)
     rest = ~gone & ~marks & (text.counts > 0)
     if rest.sum() >= 2 and fits(text.words, r"[\p{L}\p{N}]")[rest].any():
@@ -163,9 +163,9 @@ _QUICK = (
 
 
 def _quick(name: str, cells: pa.ChunkedArray) -> Column | None:
-    """Return a column of many numbers or dates as programs write them: the usual case, at once.
+    """Return a column of many numbers or dates in the usual form that programs write, in one go.
 
-    Few different ones are left to the readers: they may be labels or tasks, whose spelling counts.
+    A few different ones are left to the readers, because they may be labels or tasks, whose spelling counts.
     """
     sample = cells[:_SAMPLE].filter(pc.not_equal(cells[:_SAMPLE], ""))
     kind = next((kind for shape, kind in _QUICK if fits(sample, shape).all()), None)
@@ -188,13 +188,13 @@ def _quick(name: str, cells: pa.ChunkedArray) -> Column | None:
 
 
 def _threes(cells: pa.Array) -> bool:
-    """Whether every point stands before three digits: decimals, or groups of thousands."""
+    """Whether every point comes before three digits, so that it may separate decimals or thousands."""
     marked = fits(cells, r"\.")
     return bool(marked.any() and fits(cells, r"^-?[1-9]\d{0,2}\.\d{3}$")[marked].all())
 
 
 def _numbers(text: _Text, reading: Reading) -> Column | str:
-    """Return numbers, one for each different cell, also with groups of digits, one unit, or decimal commas."""
+    """Return a number for each different cell, which may have groups of digits, one unit, or a decimal comma."""
     part, mark = _parts(text.plain, _NUMBER), reading.decimal
     digits, units = pc.utf8_rtrim_whitespace(part["digits"]), part["unit"].to_numpy(zero_copy_only=False)
     shaped = fits(digits, ".") & ~fits(part["unit"], "^(?i:[ap]m)$")
@@ -240,7 +240,7 @@ def _numbers(text: _Text, reading: Reading) -> Column | str:
 # Dates
 
 _FORMS: tuple[tuple[str, Period], ...] = (
-    # Dates in small letters, months cut to three, what separates their parts turned into a blank.
+    # Dates in lower case, month names cut to three letters, separators turned into a blank.
     *((form, "value") for form in ("%Y %m %d", "%d %m %Y", "%m %d %Y", "%d %m %y", "%m %d %y", "%y %m %d")),
     *((form, "value") for form in ("%d %b %Y", "%d %b %y", "%b %d %Y", "%Y %b %d", "%Y%m%d", "%d%m%Y")),
     *((form, "month") for form in ("%b %Y", "%b %y", "%Y %b", "%Y %m", "%m %Y")),
@@ -263,7 +263,7 @@ _EARLY = tuple(
     f"^{shape}$".replace("Y", r"(19|20)\d\d").replace("M", r"(0[1-9]|1[0-2])").replace("D", r"(0[1-9]|[12]\d|3[01])")
     for shape in ("YMD", "DMY", r"M\.Y")
 )
-"""Numbers all of which can be dates are dates: as numbers, their order would be wrong."""
+"""Numbers that can all be dates are dates, because their order as numbers would be wrong."""
 
 
 def _are_early(cells: pa.Array) -> bool:
@@ -271,7 +271,7 @@ def _are_early(cells: pa.Array) -> bool:
 
 
 def _dated(cells: pa.Array) -> tuple[pa.Array, dict[str, pa.Array]]:
-    """Return the dates in cells as `_FORMS` have them, and the clock, its half and its zone."""
+    """Return the dates in cells in the shape of `_FORMS`, with the time, AM or PM, and the zone."""
     part = _parts(cells, _MOMENT)
     date = pc.utf8_lower(part["date"])
     for pattern, by in _REWRITTEN:
@@ -280,7 +280,7 @@ def _dated(cells: pa.Array) -> tuple[pa.Array, dict[str, pa.Array]]:
 
 
 def _dates(text: _Text, reading: Reading) -> Column | str:
-    """Return the seconds since 1970 that the different cells mean, read in the form that fits most of them."""
+    """Return the seconds since 1970 of the different cells, read in the form that fits most of them."""
     sample, _ = _dated(text.sample())
     possible = {form: period for form, period in _FORMS if fits(sample, _PATTERNS[form]).mean() >= 0.3}
     if not possible:
@@ -325,8 +325,8 @@ def _dates(text: _Text, reading: Reading) -> Column | str:
 def _likeliest(text: _Text, readings: Mapping[str, Floats], dayfirst: bool | None) -> tuple[str, bool]:
     """Return the form that fits most cells, and whether others fit as many.
 
-    Of several it is the one asked for, or in which rows are in the order of time, as they mostly are, and the first
-    days of months before those of one. A year of two digits stands last, unless so few cells are dates.
+    Of several, the form asked for wins, then one in which rows are in time order, as they mostly are, then the day
+    before the month. A two-digit year comes last, unless so few cells are dates.
     """
     share = {form: text.share(~np.isnan(values)) for form, values in readings.items()}
     usual = max((share[form] for form in share if form[:2] != "%y"), default=0.0)
@@ -367,9 +367,9 @@ def understand(
     rows: Ints | None = None,
     skip: int = 0,
 ) -> Column:
-    """Return what a column holds, by what its rows hold after the first `skip`.
+    """Return what a column holds, judged by the rows after the first `skip`.
 
-    `mark` is the decimal separator where a column alone does not tell, beyond doubt if cells are `native` to a format
+    `mark` is the decimal separator where a column alone does not tell; it is certain if cells are `native` to a format
     that has numbers; `rows` are the numbers of the rows in the file.
     """
     told, types = reading.columns.get(name, {}), pa.types
@@ -383,7 +383,7 @@ def understand(
     kind = cells.type
     if types.is_null(kind):
         return Column(name, "empty", np.full(len(cells), np.nan))
-    if reading.columns and not told:  # nothing is learnt from it: all of its cells as they are written
+    if reading.columns and not told:  # nothing is learnt from it, so its cells stay as they are written
         text = _Text(name, cells, rows, skip, native)
         return Column(name, "category", text.codes, tuple(text.words.to_pylist()))
     if types.is_date(kind) or types.is_timestamp(kind):
@@ -398,7 +398,7 @@ def understand(
 
 
 def _of_text(text: _Text, told: Mapping[str, Any], reading: Reading, mark: str) -> Column:
-    """Return the column as numbers or dates if nearly all cells fit, or as a recipe wants it; otherwise as words."""
+    """Return the column as numbers or dates if nearly all cells fit or a recipe asks for it; otherwise as words."""
     wanted, why, most = told.get("kind"), list[str](), 0.0
     dayfirst = reading.dayfirst if reading.dayfirst is not None else told.get("dayfirst")
     reading = replace(reading, dayfirst=dayfirst, decimal=reading.decimal or told.get("decimal") or mark)
@@ -415,7 +415,7 @@ def _of_text(text: _Text, told: Mapping[str, Any], reading: Reading, mark: str) 
             if share >= max(0.5, most):
                 why, most = [f"looks like {kind}s, kept as words because of {text.seen(bad)}"], share
             continue
-        # What a recipe says was noted when the first file was read.
+        # The choices of a recipe were noted when the first file was read.
         known = found.dayfirst in (None, told.get("dayfirst")) and found.decimal in ("", told.get("decimal"))
         notes = [] if wanted and known else [*found.notes]
         if bad.any():

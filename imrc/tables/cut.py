@@ -1,4 +1,4 @@
-"""Columns to tasks: which rows belong together, in which order, and what each column is used as."""
+"""From columns to tasks: which rows belong together, in which order, and what each column is used as."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ MAX_CLASSES = 50
 SMALLEST_TASK = 4
 """Samples a task needs so that both halves of a split have two."""
 NEARLY_ALL = 0.9
-"""A class with a larger share of the rows is warned of."""
+"""A class with a larger share of the rows leads to a warning."""
 MOST_IN_A_MONTH = 300
-"""Rows a month above which tasks are weeks, and rows a week above which they are days, unless somebody chooses."""
+"""With more rows per month, tasks are weeks, and with more rows per week days, unless somebody chooses."""
 _CUT_KINDS: dict[str, ColumnKind] = {"category": "category", "date": "date", "number": "undeclared"}
 _ID = r"(?i)^(id|uuid|guid|index|unnamed.*|row|nr\.?|no\.?|number|.*[ _.-](id|uuid|nr|no|number))$|.*[a-z]I[dD]$"
 
@@ -39,8 +39,8 @@ _ID = r"(?i)^(id|uuid|guid|index|unnamed.*|row|nr\.?|no\.?|number|.*[ _.-](id|uu
 class ColumnUse:
     """What became of one column: "label", "task", "numbers", "words", "date" or "dropped".
 
-    `features` is the most it gives (how many words get one is learnt from the first task), `missing` its cells without
-    a value among the rows used, `note` what becomes of its cells, or why it was dropped.
+    `features` is the most it can give (the first task decides which words get one), `missing` counts its cells without
+    a value among the rows used, `note` says what becomes of its cells, or why it was dropped.
     """
 
     name: str
@@ -54,7 +54,7 @@ class ColumnUse:
 class Cut:
     """A table cut into tasks, with every decision made on the way.
 
-    `dropped` says why rows were left out, and how many, `notes` everything else. `recipe` reads the next file in the
+    `dropped` says why rows were left out, and how many; `notes` say all the rest. `recipe` reads the next file in the
     same way.
     """
 
@@ -66,7 +66,7 @@ class Cut:
     recipe: Recipe
 
     def task_table(self) -> pd.DataFrame:
-        """Return one row per task: number from 1, name, rows, and rows of each class."""
+        """Return one row per task with its number (from 1), name, rows, and rows of each class."""
         import pandas as pd
 
         counts = self.sequence.class_counts()
@@ -74,13 +74,13 @@ class Cut:
         return pd.DataFrame(facts | {f"class {c}": n for c, n in zip(self.sequence.class_names, counts.T, strict=True)})
 
     def column_table(self) -> pd.DataFrame:
-        """Return one row per column: name, what it is used as, features it gives, missing values, note."""
+        """Return one row per column with its name, use, number of features, missing values and note."""
         import pandas as pd
 
         return pd.DataFrame(self.columns).rename(columns={"name": "column", "use": "used as"})
 
     def warnings(self) -> list[str]:
-        """Return what changes what a result means: rows and tasks left out, classes that are nearly all or none."""
+        """Return what affects the meaning of a result: rows and tasks left out, very frequent and very rare classes."""
         counts, names = self.sequence.class_counts().sum(axis=0), self.sequence.class_names
         sentences = [f"{count:,} rows left out: {why}." for why, count in self.dropped]
         if (share := counts.max() / counts.sum()) > NEARLY_ALL:
@@ -108,7 +108,7 @@ class Cut:
         return [
             f"{self.sequence.sizes.sum():,} of {self.rows_read:,} rows are used, in {len(self.sequence):,} tasks.",
             *self.warnings(),
-            # The schema, what a column is, comes from the whole file; everything learnt from values does not.
+            # What a column is comes from the whole file; everything learnt from values does not.
             "The whole file decides whether a column holds numbers, dates or words, and which labels there are. "
             "Scaling, fill-in values and known words come only from the training rows of the first "
             "task, not from test rows. A column of numbers is left out if it never changes there (unless it is "
@@ -134,10 +134,10 @@ def cut_table(
     min_samples: int = SMALLEST_TASK,
     newest: int | None = None,
 ) -> Cut:
-    """Cut a table into tasks; DataError if the choice does not make at least two tasks with two classes.
+    """Cut a table into tasks; DataError unless this makes at least two tasks with two classes.
 
-    The options are those of `imrc.tasks_from`. ``sequence.info["report"]`` holds all that was decided, of the table
-    too, ``info["warnings"]`` what changes results.
+    The options are those of `imrc.tasks_from`. ``sequence.info["report"]`` holds all decisions, about the table
+    too, and ``info["warnings"]`` what affects results.
 
     >>> from imrc.tables import open_table
     >>> rows = "".join(f"{2000 + i // 4},{i % 3},{'ab'[i % 2]};" for i in range(12)).replace(";", chr(10))
@@ -161,7 +161,7 @@ def cut_table(
         raise DataError(f"The task column {by.name!r} is empty.")
     period = _checked_period(period, by)
 
-    # Rows that can be used, and the task of each; tasks that are too small, or too old, are left out.
+    # Rows that can be used, and the task of each; tasks that are too small or too old are left out.
     labels, usable = _labels(target), target.present
     left_out = [(f"no label in column {target.name!r}", int((~usable).sum()))]
     if by is not None:
@@ -260,7 +260,7 @@ def _above(column: Column, threshold: float | str) -> Column:
 
 
 def _as_words(column: Column) -> Column:
-    """Return a column of numbers or dates as words, one per different value, as they are written if that is known."""
+    """Return a column of numbers or dates as words, one per value, in their original spelling if it is known."""
     if column.kind not in ("number", "date") or column.written is not None:
         return column.written or column
     values, codes = np.unique(column.values, return_inverse=True)  # NaN last
@@ -269,7 +269,7 @@ def _as_words(column: Column) -> Column:
 
 
 def _as_written(column: Column, as_words: set[str], notes: list[str]) -> Column:
-    """Return a column for the label or the tasks: texts that differ stay apart though they are the same number."""
+    """Return a column for the label or the tasks; texts that differ stay apart even if they are the same number."""
     written = column.written
     if column.name in as_words:
         return _as_words(column)
@@ -329,7 +329,7 @@ def _checked_period(period: Period | Literal["auto"], task: Column | None) -> Pe
 
 
 def periods_of(seconds: Floats, period: Period) -> tuple[Ints, list[str]]:
-    """Return the number of the period of each moment, and the names of the periods that occur, in order."""
+    """Return the number of each moment's period, and the names of the periods that occur, in order."""
     if period == "value":
         moments, codes = np.unique(seconds, return_inverse=True)
         names = [date_in_words(value) for value in moments[: MAX_TASKS + 1]]
@@ -343,7 +343,7 @@ def periods_of(seconds: Floats, period: Period) -> tuple[Ints, list[str]]:
 
 
 def possible_periods(column: Column) -> dict[Period, int]:
-    """Return the periods a column of dates can be cut into, from short to long, with the number of tasks each gives.
+    """Return the periods into which dates can be cut, from short to long, with the number of tasks each gives.
 
     >>> possible_periods(Column("when", "date", np.arange(400) * 86400.0))
     {'value': 400, 'day': 400, 'week': 58, 'month': 14, 'quarter': 5, 'year': 2}
@@ -353,7 +353,7 @@ def possible_periods(column: Column) -> dict[Period, int]:
 
 
 def suggested_period(column: Column) -> Period:
-    """Return months, or what is longer if a month has few rows, shorter if it has many; two tasks or more.
+    """Return months, or a longer period if a month has few rows, a shorter one if it has many; two tasks or more.
 
     >>> suggested_period(Column("when", "date", np.arange(400) * 86400.0))
     'month'
@@ -371,7 +371,7 @@ def suggested_period(column: Column) -> Period:
 
 
 def _shortened(names: list[str], notes: list[str]) -> list[str]:
-    """Leave out words with which all names of tasks begin, so that what differs can be read on a chart."""
+    """Leave out words that begin all task names, so that a chart has room for what differs."""
     if any(len(name) > 12 for name in names):
         first, last = min(names), max(names)
         same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
@@ -383,7 +383,7 @@ def _shortened(names: list[str], notes: list[str]) -> list[str]:
 
 
 def _tasks_by_column(column: Column, rows: Ints, period: Period) -> tuple[Ints, list[str], str]:
-    """Return the task of each row, the names of the tasks in order, and the order in words."""
+    """Return the task of each row, the task names in order, and the order in words."""
     import pandas as pd
 
     values, order = column.values[rows], "in order of time" if column.kind == "date" else "in increasing order"
@@ -392,7 +392,7 @@ def _tasks_by_column(column: Column, rows: Ints, period: Period) -> tuple[Ints, 
     else:
         codes, unique = pd.factorize(values, sort=column.kind == "number")
         order = order if column.kind == "number" else "in the order in which they first appear"
-        # Names are made only of as many values as can be tasks.
+        # Only as many values get names as can be tasks.
         names = [column.in_words(value) for value in unique[: MAX_TASKS + 1]]
     if len(names) > MAX_TASKS:
         group = "group the dates by month or year" if column.kind == "date" else "choose another column or make blocks"
@@ -404,7 +404,7 @@ def _tasks_by_column(column: Column, rows: Ints, period: Period) -> tuple[Ints, 
 
 
 def _tasks_by_block(block: int | None, n_rows: int) -> tuple[Ints, list[str], str]:
-    """Return the same for blocks of rows; rows after the last full block have number -1."""
+    """Return the same for blocks of rows; rows after the last full block get -1."""
     if block is None:
         raise DataError("Choose how rows form tasks: by a task column, or in blocks of a number of rows.")
     count = n_rows // check_int("every (rows per task)", block, 2)
@@ -420,7 +420,7 @@ def _tasks_by_block(block: int | None, n_rows: int) -> tuple[Ints, list[str], st
 
 
 def looks_like_identifier(column: Column) -> bool:
-    """Whether a column tells rows apart and nothing else: words nearly all different, or numbers of rows."""
+    """Whether a column only tells rows apart, as words that are nearly all different or row numbers do."""
     values, rows = column.values[column.present], len(column.values)
     if column.kind == "category":
         return column.distinct > max(TaskSequence.max_categories, rows // 2)
@@ -431,7 +431,7 @@ def looks_like_identifier(column: Column) -> bool:
 
 
 def _column_use(column: Column, rows: Ints, cap: int, wanted: bool) -> tuple[Floats, ColumnUse]:
-    """Return the values of a column as they were read, and what they are used as.
+    """Return the values of a column as they were read, and how they are used.
 
     A column is dropped only if it has no value, the same one in every row, or looks like an identifier. Everything else
     that depends on values is left to `imrc.features.make`, which sees the training rows of the first task only.
@@ -444,7 +444,7 @@ def _column_use(column: Column, rows: Ints, cap: int, wanted: bool) -> tuple[Flo
         why = "no values"
     elif not wanted and looks_like_identifier(column):
         why = "it looks like an identifier or free text; include it if it is not"
-    # Always 0 or always 1 is no reason: such a column may be one of words counted, most of which are rare.
+    # Always 0 or always 1 is not a reason: such a column may count a rare word.
     elif column.kind != "category" and (there == there[0]).all() and (date or there[0] not in (0.0, 1.0)):
         why = "the same value in every row"
     if why:
@@ -454,7 +454,7 @@ def _column_use(column: Column, rows: Ints, cap: int, wanted: bool) -> tuple[Flo
         note = f"{count:,} different word{'s' * (count != 1)}"
         note += f"; {missing:,} missing values are treated as a separate word" * bool(missing)
         return values, ColumnUse(column.name, "words", min(count + bool(missing), cap + 1), missing, note)
-    notes = ["days, counted from the first among the training rows of the first task"] * date
+    notes = ["days, counted from the first date in the training rows of the first task"] * date
     if missing:
         notes.append(f"{missing:,} missing values are replaced by the median of the training rows of the first task")
     use = ColumnUse(column.name, "date" if date else "numbers", 1, missing, "; ".join(notes))

@@ -1,4 +1,4 @@
-"""Whatever somebody has, as a sequence of tasks: a data frame, a file, arrays with groups, or one pair a task."""
+"""From a data frame, a file, arrays with groups, or one pair per task to a sequence of tasks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OPTIONS = (
     *("exclude", "include", "words", "threshold", "max_categories", "max_missing", "min_samples", "newest"),
     *("dayfirst", "decimal", "header", "sheet"),
 )
-"""Options of `read_table` that are handed on."""
+"""Options that are passed to `read_table`."""
 
 
 def tasks_from(
@@ -157,18 +157,18 @@ def _of_parts(parts: Sequence[tuple[str, Any, Any]], name: str | None) -> TaskSe
                 raise InputError(f"Entry {number + 1} of the list does not have the columns of the first.")
         places = np.repeat(np.arange(len(parts)), [len(X) for _, X, _ in parts])
         found = _of_frame(pd.concat([X for _, X, _ in parts]), np.concatenate([y for *_, y in parts]), places, name)
-        # The order is that of the list: the cutter was given numbers in place of names.
+        # The order is the list's, because the cutter was given numbers instead of names.
         return replace(found, tasks=tuple(replace(task, label=parts[int(task.label)][0]) for task in found))
     missing = False
     for number, (label, X, y) in enumerate(parts):
         rows = check_matrix(f"X of task {number + 1}", X, allow_missing=True)
         if len(rows) != len(y):
-            message = f"X has {len(rows)} rows and y {len(y)} labels; they must be as many."
+            message = f"X has {len(rows)} rows and y has {len(y)} labels; these numbers must be equal."
             raise InputError(f"Task {label or number + 1}: {message}")
         if pd.isna(y).any():
             raise InputError(f"y of task {number + 1} has a row without a label. Leave such rows out.")
         missing |= bool(np.isnan(rows).any())
-    # Whether values may be missing is a property of all tasks: a later one may have a gap where the first has none.
+    # Whether values may be missing is decided for all tasks: a later one may have a gap where the first has none.
     made = TaskSequence(tuple(Task(X, y, label, missing) for label, X, y in parts), name=name or "tasks")
     if made.n_classes < 2:
         raise InputError("All labels are the same. Two or more classes are needed.")
@@ -176,7 +176,7 @@ def _of_parts(parts: Sequence[tuple[str, Any, Any]], name: str | None) -> TaskSe
 
 
 def _grouped(X: Any, y: Any, groups: Any, every: int | None, name: str | None) -> TaskSequence:  # noqa: ANN401
-    """Return tasks of rows with one group, or of so many rows each."""
+    """Return tasks, each the rows of one group or the given number of rows."""
     if every is None:
         groups = np.ravel(groups)
         told = groups.astype(str) if groups.dtype.kind == "O" else groups
@@ -195,7 +195,7 @@ def _grouped(X: Any, y: Any, groups: Any, every: int | None, name: str | None) -
 
 
 def _of_frame(X: pd.DataFrame, y: Any, tasks: Any, name: str | None) -> TaskSequence:  # noqa: ANN401
-    """Return tasks of a frame of inputs, by the cutter of tables; `tasks` are groups or rows per task."""
+    """Return tasks from a frame of inputs, made by the cutter of tables; `tasks` are groups or rows per task."""
     frame, name = X.reset_index(drop=True), name or "tasks"
     label, task = (
         next(new for n in range(len(X.columns) + 1) if (new := word + "_" * n) not in X.columns)

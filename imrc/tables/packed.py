@@ -1,4 +1,4 @@
-"""Bytes: which kind of file they are, and what gzip and zip files hold, unpacked piece by piece up to a limit."""
+"""The kind of file that bytes are, and the contents of gzip and zip files, unpacked in pieces up to a limit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from imrc.tables.table import clean_name
 from imrc.wording import listed
 
 _MAX_DIRECTORY = 4 << 20
-"""Bytes the list of files in a zip archive may take: it is read in one piece."""
+"""Limit on the bytes of a zip archive's list of files, which is read in one piece."""
 _FILE_KINDS = {b"PK\x03\x04": "zip", b"PK\x05\x06": "zip", b"\x1f\x8b": "gzip", b"PAR1": "parquet"}
 _FILE_KINDS |= {b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "excel"}
 _FILE_KINDS |= dict.fromkeys((b"%pdf", b"\x80", b"$fl", b"rdx", b"bzh", b"{", b"[{"), "other")
@@ -27,7 +27,7 @@ OTHER = (
 
 
 def kind_of(data: bytes) -> str:
-    """Return what the first bytes say: "zip", "gzip", "parquet", "excel" (.xls), "other", or else "text"."""
+    """Return what the first bytes indicate: "zip", "gzip", "parquet", "excel" (.xls), "other" or "text"."""
     head = data[:512].lstrip()
     starts = (head, head.lower())
     return next((kind for start, kind in _FILE_KINDS.items() if any(one.startswith(start) for one in starts)), "text")
@@ -35,7 +35,7 @@ def kind_of(data: bytes) -> str:
 
 @contextlib.contextmanager
 def damage(kind: str, remedy: str = "") -> Iterator[None]:
-    """Say that a file is damaged, and what to do, whatever the library that reads it raises."""
+    """Turn any error of the library that reads a file into one that says it is damaged, and what to do."""
     try:
         yield
     except (DataError, MemoryError):
@@ -48,7 +48,7 @@ def damage(kind: str, remedy: str = "") -> Iterator[None]:
 
 
 def _unpacked(stream: IO[bytes] | gzip.GzipFile, limit: int, name: str) -> bytes:
-    """Return what a stream holds. What a file says about its size is not trusted: reading stops at the limit."""
+    """Return what a stream holds; reading stops at the limit, whatever size the file claims."""
     whole = io.BytesIO()
     while piece := stream.read(1 << 20):
         if whole.tell() + len(piece) > limit:
@@ -61,7 +61,7 @@ def _unpacked(stream: IO[bytes] | gzip.GzipFile, limit: int, name: str) -> bytes
 
 
 def unpack(data: bytes, limit: int) -> bytes:
-    """Return what a gzip file holds, at most `limit` bytes; raise DataError beyond or if it is damaged.
+    """Return what a gzip file holds; DataError if that is more than `limit` bytes or damaged.
 
     >>> unpack(gzip.compress(b"x,y"), 100)
     b'x,y'
@@ -78,19 +78,19 @@ def _archive(data: bytes) -> zipfile.ZipFile:
 
 
 def members(data: bytes) -> list[str]:
-    """Return the names of the files in a zip archive, folders and hidden files left out."""
+    """Return the names of the files in a zip archive, without folders and hidden files."""
     with damage("zip file"), _archive(data) as archive:
         names = [info.filename for info in archive.infolist()[:10_000] if info.filename and not info.is_dir()]
     return [name for name in names if not name.rsplit("/", 1)[-1].startswith(".") and "__MACOSX" not in name]
 
 
 def unzip(data: bytes, member: str, limit: int) -> bytes:
-    """Return one file of a zip archive, at most `limit` bytes; DataError if it is missing, encrypted or damaged."""
+    """Return one file of a zip archive; DataError if missing, encrypted, damaged, or above `limit` bytes."""
     with damage("zip file"), _archive(data) as archive:
         if member not in archive.NameToInfo:
             raise DataError(f"The zip file does not hold {member}; it holds {_shown(members(data))}.")
         info = archive.getinfo(member)
-        # Other ways of packing may ask for gigabytes before the first byte comes.
+        # Other ways of packing may need gigabytes before the first byte arrives.
         if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             how = "encrypted" if info.flag_bits & 1 else "packed in a way that imrc cannot open"
             raise DataError(f"The zip file is {how}. Unpack it first and give the file inside.")
@@ -123,7 +123,7 @@ def _shown(names: list[str]) -> str:
 
 
 def _kind_of_table(data: bytes) -> tuple[str, list[str]]:
-    """Return the kind of a file, where workbooks are not told apart from their zip archive, and what is in that."""
+    """Return the kind of a file ("zip" also for workbooks), and what is in a zip archive."""
     if (kind := kind_of(data)) != "zip":
         return kind, []
     inside = members(data)

@@ -1,4 +1,4 @@
-"""From a file to a `Table`: bytes, text, cells, columns. Nothing is written or executed."""
+"""From a file to a `Table`, by way of bytes, text, cells and columns. Nothing is written or executed."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ _NO_SHEET = "No sheet of this Excel workbook has two columns and two rows."
 
 @dataclass
 class _Raw:
-    """Names and cells (arrays of pyarrow) before they are understood.
+    """Names and cells (pyarrow arrays) before they are interpreted.
 
-    `rows` are the numbers of those left, None for all; `native` is False where a file does not say which mark is that
-    of decimals, `mark` is the one that is usual there.
+    `rows` are the numbers of the rows left, None for all; `native` is False where a file does not declare its decimal
+    separator; `mark` is the usual one there.
     """
 
     names: list[str]
@@ -65,7 +65,7 @@ class _Raw:
 
 
 def decode(data: bytes) -> tuple[bytes, str, list[str]]:
-    """Return the text as UTF-8 bytes without mark, the name of the encoding it was in, and notes on what was guessed.
+    """Return the text as UTF-8 without a byte order mark, its original encoding, and notes on what was guessed.
 
     >>> decode("a;b".encode("utf-16"))
     (b'a;b', 'UTF-16', [])
@@ -96,14 +96,14 @@ def decode(data: bytes) -> tuple[bytes, str, list[str]]:
 
 
 def sniff_delimiter(data: bytes) -> str:
-    r"""Return the delimiter that cuts most of the first lines like the very first; "" if there is none.
+    r"""Return the delimiter that splits most of the first lines like the very first; "" if there is none.
 
-    A comma, which may be in numbers, comes last.
+    The comma is tried last, because it may be part of numbers.
 
     >>> sniff_delimiter(b"a;b\n1,5;2\n3,1;4\n")
     ';'
     """
-    text = re.sub(r'"(?:[^"]|"")*"', "q", data[: 1 << 16].decode(errors="ignore"))  # what is in quotes does not count
+    text = re.sub(r'"(?:[^"]|"")*"', "q", data[: 1 << 16].decode(errors="ignore"))  # quoted text does not count
     lines = [line for line in text.splitlines() if line.strip()][:200]
     lines = lines[:-1] if len(lines) > 2 else lines  # the last may be cut
     counts = {sign: [line.count(sign) for line in lines] for sign in "\t;,"}
@@ -112,9 +112,9 @@ def sniff_delimiter(data: bytes) -> str:
 
 
 def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lines: int = 1) -> tuple[list[Any], int]:
-    """Return UTF-8 text as columns of strings, and how many rows lost a delimiter at their end.
+    """Return UTF-8 text as columns of strings, and how many rows had an extra delimiter removed at the end.
 
-    Every row needs as many cells as the first; else DataError names rows. Cells may be in quotation marks (`quote`,
+    Every row needs as many cells as the first; otherwise DataError names rows. Cells may be quoted (by `quote`,
     empty for none), doubled inside them. Row numbers in messages do not count the first `header_lines`.
     """
     data = data if data.endswith((b"\n", b"\r")) else data + b"\n"
@@ -133,7 +133,7 @@ def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lin
         try:
             return pa.csv.read_csv(
                 pa.BufferReader(data),
-                # Only one thread knows the numbers of rows.
+                # Row numbers are only known with a single thread.
                 pa.csv.ReadOptions(use_threads=False, block_size=_LONGEST, autogenerate_column_names=True),
                 pa.csv.ParseOptions(
                     delimiter=delimiter,
@@ -161,7 +161,7 @@ def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lin
         named = [f"row {number:,} has {count} cell{'s' * (count != 1)}" for number, count in cells]
         raise DataError(
             f"The first line of the file has {bad[0].expected_columns} cells, but {listed(named, 3)} (rows are counted "
-            "below the header). All need as many. Look for a missing or extra separator, or for a quotation mark that "
+            "below the header). All rows need as many. Look for a missing or extra separator, or a quotation mark that "
             "is not closed."
         )
     rows = table.num_rows - header_lines
@@ -171,7 +171,7 @@ def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lin
     return table.columns, mended
 
 
-# Names, and rows that are none
+# Names, and rows that are not data
 
 
 def _alike(row: Sequence[Any], columns: list[Any]) -> Ints:
@@ -185,10 +185,10 @@ def _alike(row: Sequence[Any], columns: list[Any]) -> Ints:
 
 
 def _headed(raw: _Raw, reading: Reading) -> _Raw:
-    """Take the names of columns from the first row unless it is data, and leave out rows that are none; note it.
+    """Take the column names from the first row unless it is data, leave out rows that are not data, and note it.
 
-    The first row is data if each of its cells fits what the column holds below: a number, a date, a mark for a missing
-    value, a word that occurs there too. Above 300 columns the first tell.
+    The first row is data if each of its cells fits the column below: a number, a date, a mark for a missing
+    value, or a word that also occurs there. With more than 300 columns, the first ones decide.
     """
     first, n_rows = [column[0] for column in raw.cells], len(raw.cells[0])
     again = _alike(first, raw.cells)[1:]
@@ -215,11 +215,11 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
         )
     elif reading.header is None and values.any():
         seen = listed([repr(clean_name(cell)) for cell, value in zip(first, values, strict=False) if value], 3)
-        raw.notes.append(f"Names of columns were taken from the first row, also {seen}; header=False reads it as data.")
+        raw.notes.append(f"Column names were taken from the first row, also {seen}; header=False reads it as data.")
     raw.names = [f"column {j + 1}" if data else str(cell).strip() for j, cell in enumerate(first)]
     if data:
         return raw
-    gone: dict[int, str] = dict.fromkeys(again.tolist(), "the same as the first line, with the names of the columns")
+    gone: dict[int, str] = dict.fromkeys(again.tolist(), "the same as the first line, which has the column names")
     if len(first) > 2 and n_rows > 3:
         alone = _alike([""] * (len(first) - 1), raw.cells[1:])
         alone = alone[fits(raw.cells[0].take(pa.array(alone)), r"[\p{L}#]") & (alone > 0)]
@@ -227,7 +227,7 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
             gone |= dict.fromkeys(alone.tolist(), "only the first cell is filled")
     strays = ~there[typed].any(axis=0) & ~blank[typed].all(axis=0)
     if len(rest) > 2 and typed.sum() > 1:
-        why = "none of its cells is a number or date where the other rows have them"
+        why = "no cell is a number or date where other rows have them"
         gone |= dict.fromkeys(shown[1:][strays[1:]].tolist(), why)
     for why in dict.fromkeys(gone.values()):
         rows = sorted(row for row in gone if gone[row] == why)
@@ -279,7 +279,7 @@ _ATTRIBUTE = re.compile(
 
 
 def parse_arff(data: bytes) -> tuple[list[str], list[Any], int]:
-    r"""Return names, columns and repaired rows of ARFF text (UTF-8 bytes); DataError names the line or row at fault.
+    r"""Return names, columns and number of repaired rows of ARFF text (UTF-8); DataError names the bad line or row.
 
     "?" is a missing value. A row with a stray comma at its end is repaired (one published file has such a row).
 
@@ -306,7 +306,7 @@ def parse_arff(data: bytes) -> tuple[list[str], list[Any], int]:
     if body.startswith(b"{"):
         raise DataError(OTHER)
     quote = "'" if b"'" in body and b'"' not in body else '"'
-    # Rows must fit the header, also the first: a first line of empty cells fixes the number of cells.
+    # All rows must fit the header, even the first: a first line of empty cells fixes the number of cells.
     width = b"," * (len(names) - 1) if len(names) > 1 else quote.encode() * 2
     columns, mended = parse_delimited(width + b"\n" + body, ",", quote=quote)
     return names, [column.slice(1) for column in columns], mended
@@ -316,7 +316,7 @@ def parse_arff(data: bytes) -> tuple[list[str], list[Any], int]:
 
 
 def _read_workbook(data: bytes, reading: Reading) -> _Raw:
-    """Return the first sheet with a table, or the one asked for. Formulas count as the values Excel kept for them."""
+    """Return the first sheet with a table, or the one asked for. Formulas count as the values that Excel stored."""
     from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
     with damage("Excel workbook", "Save the sheet as CSV (File, Save as, CSV UTF-8) and use that file."):
@@ -352,7 +352,7 @@ def _read_workbook(data: bytes, reading: Reading) -> _Raw:
     counts = [sum(cell != "" for cell in row) for row in rows]
     above = next((place for place, count in enumerate(counts) if count > 1), 0)
     if titles := sum(count > 0 for count in counts[:above]):
-        raw.notes.append(f"{titles} row{'s' * (titles != 1)} above the names of the columns left out.")
+        raw.notes.append(f"{titles} row{'s' * (titles != 1)} above the column names left out.")
     rows = [row for row, count in zip(rows[above:], counts[above:], strict=True) if count]
     columns = [cells for cells in zip(*rows, strict=True) if any(cell != "" for cell in cells)]
     if not columns:
@@ -369,7 +369,7 @@ def _read_workbook(data: bytes, reading: Reading) -> _Raw:
 
 
 def _in_words(value: Any) -> str:  # noqa: ANN401 - what a sheet holds
-    if isinstance(value, float):  # Excel keeps 15 digits: longer numbers are identifiers that may be equal now
+    if isinstance(value, float):  # Excel keeps 15 digits, so longer identifiers may have become equal
         return f"{value:.0f}" if 1e15 <= abs(value) < 1e21 else plain_number(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -379,24 +379,24 @@ def _read_parquet(data: bytes) -> _Raw:
 
     with damage("Parquet file"):
         schema = pq.read_schema(pa.BufferReader(data))
-        # Words stay in their dictionary: a few long ones repeated a million times would fill the memory otherwise.
+        # Words stay in their dictionary; otherwise a few long ones repeated a million times would fill the memory.
         words = [part.name for part in schema if pa.types.is_string(part.type) or pa.types.is_large_string(part.type)]
         file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=words)
         check_size(file.metadata.num_rows, len(schema))
         kept = [part.name for part in schema if is_readable(part.type)]
         if not kept:
-            raise DataError("The Parquet file holds lists, other nested values or bytes only; there is nothing to use.")
+            raise DataError("The Parquet file holds only lists, other nested values or bytes; nothing can be used.")
         if len(set(schema.names)) < len(schema):
             raise DataError("Several columns of the Parquet file have the same name. Give each its own.")
         table = file.read(columns=kept, use_threads=False)
-        # Reading checks neither the letters of words nor where a dictionary points.
+        # Reading checks neither the encoding of words nor the indices into a dictionary.
         table.validate(full=True)
     # Columns that cannot be used keep their place: columns are also named by position.
     return _Raw(schema.names, [table.column(name) if name in kept else None for name in schema.names], "Parquet")
 
 
 def read_frame(frame: pd.DataFrame, name: str, reading: Reading) -> Table:
-    """Return the table in a data frame of pandas."""
+    """Return the table in a pandas data frame."""
     check_size(len(frame), frame.shape[1])
     cells: list[Any] = []
     for j in range(frame.shape[1]):
@@ -427,7 +427,7 @@ def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
 
 
 def _first_cells(cells: pa.Array | None, shown: int) -> list[str]:
-    """Return the first cells as the file has them, safe to show."""
+    """Return the first cells as they are in the file, safe to show."""
     if cells is None:
         return ["…"] * shown
     try:
@@ -440,7 +440,7 @@ def _first_cells(cells: pa.Array | None, shown: int) -> list[str]:
 def _understood(raw: _Raw, title: str, reading: Reading, n_rows: int = 0) -> Table:
     n_rows = n_rows or next((len(cells) for cells in raw.cells if cells is not None), 0)
     if not n_rows:
-        raise DataError("The table has names of columns but no rows." if raw.cells else "The table has no columns.")
+        raise DataError("The table has column names but no rows." if raw.cells else "The table has no columns.")
     names, renamed = unique_names(raw.names)
     preview = tuple(zip(*(_first_cells(cells, min(PREVIEW_ROWS, n_rows)) for cells in raw.cells), strict=True))
 
@@ -455,7 +455,7 @@ def _understood(raw: _Raw, title: str, reading: Reading, n_rows: int = 0) -> Tab
         columns.append(read(j, raw.mark))
         if "decimal" not in columns[j].choices:
             raw.cells[j] = None  # each column's text is freed once it is understood
-    # What separates decimals in the columns that leave no doubt, does so in the others.
+    # The decimal separator of columns that leave no doubt holds for the others too.
     sure = {column.decimal for column in columns if column.decimal and "decimal" not in column.choices}
     for j, column in enumerate(columns):
         if "decimal" in column.choices and len(sure) == 1 and reading.decimal is None:
@@ -470,6 +470,6 @@ def _understood(raw: _Raw, title: str, reading: Reading, n_rows: int = 0) -> Tab
         if "decimal" in column.choices:
             raw.choices["decimal"] = (column.decimal, "," if column.decimal == "." else ".")
     stem = re.sub(r"(\.(csv|tsv|txt|tab|dat|arff|parquet|xlsx?|xlsm|gz|zip))+$", "", title, flags=re.IGNORECASE)
-    # The name stands in texts with markup: no marks, no address of a web page.
+    # The name appears in texts with markup, so it has no markup and no web address.
     stem = re.sub(r"[^\w .-]+", " ", clean_name(stem)).replace("www.", "www ").strip(" ._") or "table"
     return Table(stem, tuple(columns), n_rows, raw.format, tuple(notes), preview, choices=raw.choices)

@@ -1,4 +1,4 @@
-"""What was decided about one file, so that the next one is read in the same way."""
+"""The decisions made for one file, so that the next one is read in the same way."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _READ = ("kind", "decimal", "dayfirst")
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a file becomes features, labels and names of tasks; `to_dict` and `from_dict` hold it as JSON does.
+    """How a file becomes features, labels and task names; `to_dict` and `from_dict` convert it for JSON.
 
     `label`, `task` and each of `features` are mappings with the column's ``name``, its ``kind`` ("number", "category",
     "date"), ``decimal`` and ``dayfirst`` as they were read; words have ``categories``, features a ``fill`` (the
@@ -35,7 +35,7 @@ class Recipe:
     reading: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the recipe as JSON can hold it."""
+        """Return the recipe as plain values for JSON."""
         return {"version": 1, **asdict(self)}
 
     @classmethod
@@ -47,7 +47,7 @@ class Recipe:
 
     @classmethod
     def of(cls, sequence: TaskSequence) -> Recipe:
-        """Return the recipe a sequence was made with, or of one that was not made of a table, by names and kinds."""
+        """Return the recipe a sequence was made with; if no table was read, one by names and kinds."""
         if "recipe" in sequence.info:
             return cls.from_dict(sequence.info["recipe"])
         names, _ = unique_names(sequence.feature_names or [""] * sequence.n_features)
@@ -61,7 +61,7 @@ class Recipe:
         return cls({"name": "", "kind": "", "classes": sequence.classes.tolist(), **told}, None, features)
 
     def read(self, source: imrc.tables.Source, *, name: str | None = None, **reading: Any) -> Table:  # noqa: ANN401
-        """Read the next file as the first one was; columns that nothing is learnt from are kept as they are written."""
+        """Read the next file like the first one; columns from which nothing is learnt stay as they are written."""
         from imrc.tables import open_table
 
         known = [column for column in (self.label, self.task, *self.features) if column is not None]
@@ -82,8 +82,8 @@ class Recipe:
     ) -> tuple[Floats, NDArray[Any] | None, NDArray[np.str_], list[str]]:
         """Read the next file: features, labels (None if the column is not there), the task of each row, and notes.
 
-        Features are as in the tasks the recipe was made from: NaN where a cell is missing (with `fill` the median of
-        the first task), for a new word the number after the last one. Labels and tasks are "" where a row has none.
+        Features are as in the tasks of the recipe, with NaN where a cell is missing (with `fill`, the median of
+        the first task) and the number after the last word for a new one. Labels and tasks are "" where a row has none.
         """
         table = source if isinstance(source, Table) else self.read(source, name=name, **reading)
         there, notes = set(table.names), list(table.notes)
@@ -140,7 +140,7 @@ class Recipe:
 
 
 def places(words: Sequence[Any]) -> dict[Any, int]:
-    """Return the place of each word; true and false may be written with capitals: Python and files do so.
+    """Return the place of each word; true and false may be capitalised, as in Python and some files.
 
     >>> places(["false", "true", "x"])
     {'false': 0, 'true': 1, 'x': 2, 'False': 0, 'FALSE': 0, 'True': 1, 'TRUE': 1}
@@ -153,7 +153,7 @@ def places(words: Sequence[Any]) -> dict[Any, int]:
 
 
 def _plain(word: str) -> str:
-    """Return a number as the words of a column of numbers write it."""
+    """Return a number in the spelling that words made of a column of numbers have."""
     try:
         return plain_number(float(word))
     except ValueError:

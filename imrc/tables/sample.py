@@ -1,4 +1,4 @@
-"""A made-up sample table, and a guess which columns of a table are label and task."""
+"""A made-up sample table, and a guess at which columns of a table are label and task."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _LABEL_WORDS = (
     *("response", "diagnosis", "survived", "species", "failure", "fraud", "spam", "klasse", "zielvariable"),
 )
 _FEW = 10
-"""A last column with at most so many different words or whole numbers is taken for the label."""
+"""A last column with at most this many different words or whole numbers is taken as the label."""
 _TASK_WORDS = ("task", "batch", "block", "week", "month", "year", "day", "date", "time", "period", "season", "session")
 
 
 def sample_csv(rows: int = 2400, seed: int = 0) -> bytes:
     """Return a CSV with dates, a category, numbers, missing values and two classes that drift from week to week.
 
-    Readings of pumps, made up, 60 a week: the settings at which a pump fails wander over the weeks.
+    It holds 60 made-up pump readings a week. The settings at which a pump fails drift over the weeks.
 
     >>> sample_csv(2).decode().splitlines()[0]
     'date,pump,temperature,pressure,vibration,flow,state'
@@ -34,7 +34,7 @@ def sample_csv(rows: int = 2400, seed: int = 0) -> bytes:
     drift = np.cumsum(generator.normal(0.0, 0.25, (weeks, 4)), axis=0)
     fails = generator.random(rows) < 0.4
     direction = np.array([1.0, -0.6, 0.8, -0.4])
-    # Both classes wander together; what separates them turns slowly.
+    # Both classes drift together; the boundary between them turns slowly.
     turn = np.cumsum(generator.normal(0.0, 0.15, (weeks, 4)), axis=0)
     values = drift[week] + (fails[:, None] - 0.4) * (direction + turn[week]) + generator.normal(0.0, 0.9, (rows, 4))
     values = np.array([60.0, 4.0, 1.2, 30.0]) + values * np.array([5.0, 0.5, 0.3, 4.0])
@@ -49,7 +49,7 @@ def sample_csv(rows: int = 2400, seed: int = 0) -> bytes:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A guess at the roles of columns, for a person to confirm: `period` for dates, `block` without a task."""
+    """A guess at the roles of columns, for a person to confirm; `period` is for dates, `block` if there is no task."""
 
     label: str | None
     task: str | None
@@ -60,9 +60,9 @@ class Suggestion:
 def suggest(table: Table) -> Suggestion:
     """Guess which columns are label and task.
 
-    The label: a column with 2 to 50 different values, by its name, else the last column of the table if it has at most
-    10 different words or whole numbers, else the only column of words with so many; None if in doubt.
-    The task: a date, or a column whose name says so and that repeats its values.
+    The label is a column with 2 to 50 different values and a telling name, else the last column if it has at most
+    10 different words or whole numbers, else the only such column of words; None if in doubt.
+    The task is a date, or a column with a telling name and repeated values.
 
     >>> from imrc.tables import open_table
     >>> suggest(open_table(sample_csv()))

@@ -1,4 +1,4 @@
-"""What a file becomes: a `Table` of `Column`s, and words that are safe to show."""
+"""The `Table` of `Column`s that a file becomes, and text that is safe to show."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ LIMITS_IN_WORDS = (
 )
 MAX_NAME = 60
 MAX_LISTED = 5000
-"""Most words listed in `Column.categories`."""
+"""Maximum number of words listed in `Column.categories`."""
 DAY = 86_400
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file is read where it can be read in two ways; None: as it looks, which is noted.
+    """How to read a file that can be read in two ways; None guesses and leaves a note.
 
-    `dayfirst`: 1/2/2020 is the 1st of February; `decimal`: "." or ","; `header`: the first row holds names; `sheet` of
-    a workbook, by name or number from 1; `columns`: what a `Recipe` says of each column.
+    `dayfirst`: 1/2/2020 is the 1st of February; `decimal`: "." or ","; `header`: the first row holds names; `sheet`: of
+    a workbook, by name or number from 1; `columns`: what a `Recipe` says about each column.
     """
 
     dayfirst: bool | None = None
@@ -53,10 +53,10 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column of a table, its cells understood.
+    """One column of a table, with its cells interpreted.
 
     `values` are numbers (NaN missing), codes of `categories` (-1 missing) or seconds since 1970 (NaN missing).
-    `categories` are safe to show, sorted, the first `MAX_LISTED` only. `period` is "value", or for dates that stand for
+    `categories` are safe to show and sorted, the first `MAX_LISTED` only. `period` is "value", or for dates that mean
     more than a moment "week", "month", "quarter". `decimal` and `dayfirst` say how cells were read, `choices` which of
     them could be read in another way. `written` holds the cells as words, where different ones are the same number.
     """
@@ -88,7 +88,7 @@ class Column:
         return int((~self.present).sum())
 
     def words(self, most: int | None = None) -> NDArray[Any]:
-        """Return the cells as text, the first ones or all: "" where there is none, "…" for words not listed."""
+        """Return the first cells or all as text, with "" for empty cells and "…" for words not listed."""
         values, there = self.values[:most], self.present[:most]
         shown = np.full(len(values), "", dtype=object)
         different, place = np.unique(values[there], return_inverse=True)
@@ -104,11 +104,11 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The user's own table, with the content of its columns determined.
+    """The user's own table, with the kind of each column determined.
 
     `format` is, for example, "CSV, cells separated by semicolons, UTF-8"; `notes` say what was decided while reading,
-    `preview` holds the first rows as the file has them, safe to show; `choices` are the readings of the file: for
-    each option of `Reading` that makes a difference the value taken, then the others.
+    `preview` holds the first rows as in the file, safe to show; `choices` are the possible readings of the file: for
+    each option of `Reading` that makes a difference, the value taken first, then the others.
     """
 
     name: str
@@ -122,13 +122,13 @@ class Table:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
+        """Names of the columns, in order."""
         return tuple(column.name for column in self.columns)
 
     def column(self, which: str | int) -> Column:
         """Return a column by name or position; DataError lists the names.
 
-        A text that is no name but a whole number counts from 1, as people do; with a minus, from the end.
+        A text that is not a name but a whole number counts columns from 1; a negative number counts from the end.
         """
         place = int(which) if isinstance(which, int | np.integer) and not isinstance(which, bool) else None
         for column in self.columns if place is None else ():
@@ -145,7 +145,7 @@ class Table:
         )
 
     def as_read(self) -> tuple[tuple[str, ...], ...]:
-        """Return the first rows as they were understood, "" where a cell counts as missing."""
+        """Return the first rows as they were interpreted, with "" where a cell counts as missing."""
         return tuple(zip(*(column.words(len(self.preview)).tolist() for column in self.columns), strict=True))
 
 
@@ -161,10 +161,10 @@ def clean_name(text: object) -> str:
     >>> clean_name("<img src=x>"), clean_name("=1+1"), clean_name("a\nb")
     ('‹img src=x›', "'=1+1", 'a b')
     """
-    # Text is cut first: normalising a cell of many megabytes would take long.
+    # Text is cut first, because normalising a cell of many megabytes would take long.
     short = unicodedata.normalize("NFC", str(text)[: 4 * MAX_NAME])
     short = "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in short)
-    # Invisible characters that turn the direction of text or join letters serve only to deceive here.
+    # Invisible characters that reverse the direction of text or join letters could only mislead here.
     short = "".join(c for c in short if unicodedata.category(c) not in ("Cf", "Cs", "Co"))
     short = re.sub(r"\s+", " ", short).strip()
     short = short.translate(str.maketrans("<>[]`$&", "‹›()'＄＆"))
@@ -174,7 +174,7 @@ def clean_name(text: object) -> str:
 
 
 def unique_names(names: Iterable[object], prefix: str = "column") -> tuple[list[str], list[str]]:
-    """Return safe, distinct names, and a note for each that had to be changed to be distinct.
+    """Return safe, distinct names, and a note for each that was changed to make it distinct.
 
     >>> unique_names(["a", "a", ""])[0]
     ['a', 'a (2)', 'column 3']
@@ -194,7 +194,7 @@ def unique_names(names: Iterable[object], prefix: str = "column") -> tuple[list[
 
 
 def plain_number(value: float) -> str:
-    """Return a number with all its digits and no others.
+    """Return a number with exactly the digits it has.
 
     >>> plain_number(1234567.0), plain_number(0.1), plain_number(1e300)
     ('1234567', '0.1', '1e+300')
@@ -205,7 +205,7 @@ def plain_number(value: float) -> str:
 
 
 def date_in_words(seconds: float) -> str:
-    """Return a moment as text: the date, with the time if it is not midnight.
+    """Return a moment as text, the date with the time unless it is midnight.
 
     >>> date_in_words(0.0), date_in_words(3600.0)
     ('1970-01-01', '1970-01-01 01:00')
@@ -218,9 +218,9 @@ def date_in_words(seconds: float) -> str:
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    r"""Return a table as comma-separated values in which a spreadsheet takes no text of a file for a formula.
+    r"""Return a table as comma-separated values in which a spreadsheet treats no text of a file as a formula.
 
-    Such texts get an apostrophe in front, because names of tasks can come from any file. Numbers stay numbers.
+    Such texts get an apostrophe in front, because task names can come from any file. Numbers stay numbers.
 
     >>> import pandas as pd
     >>> csv_text(pd.DataFrame({"=a": [-1.5, -2], "task": ["@SUM(A1)", "-2"]}))
