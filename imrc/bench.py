@@ -1,8 +1,8 @@
 """The benchmark of the next task: learn the tasks so far, predict every row of the next one, then learn it.
 
-Seven small real sequences in the folder $IMRC_TEMPORAL and two of rotated moons. Predicted are the tasks of the second
+It uses seven small real sequences in the folder $IMRC_TEMPORAL and two of rotated moons, and predicts their second
 half. What is done to columns (medians in gaps, 0/1 columns for words, scales) is learnt from the first half, once and
-for every learner alike, so no task to be predicted is looked at.
+for every learner alike, so nothing is learnt from a task to be predicted.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NUMBERED = "_numbered"
 
 
 class Coded(NamedTuple):
-    """A sequence as learners get it."""
+    """A sequence in the form that learners get."""
 
     tasks: list[tuple[Floats, Ints]]
     classes: int
@@ -49,7 +49,7 @@ class Coded(NamedTuple):
 
 
 def coded(name: str, seed: int) -> Coded:
-    """Return a sequence as numbers, with what its first half shows of the columns; only moons use the seed."""
+    """Return a sequence as numbers, its columns treated as learnt from the first half; only moons use the seed."""
     if name.startswith("moons"):
         return _moons(seed, printed=name == "moons_printed")
     sequence = of_file("IMRC_TEMPORAL", name, "label", by="task")
@@ -76,7 +76,7 @@ def _moons(seed: int, *, printed: bool) -> Coded:
 
 
 class Seen:
-    """A classifier trained anew on all tasks so far; `numbered`: with the number of the task as one more column."""
+    """A classifier retrained on all tasks so far; `numbered` adds the number of the task as a column."""
 
     def __init__(self, estimator: Any, *, numbered: bool = False) -> None:  # noqa: ANN401 - any classifier
         self.estimator, self.numbered = estimator, numbered
@@ -108,7 +108,7 @@ class Seen:
 
 
 def references() -> dict[str, Any]:
-    """Return the learners the benchmark brings along."""
+    """Return the learners that come with the benchmark."""
     from sklearn.dummy import DummyClassifier
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
@@ -190,7 +190,7 @@ def measure(name: str, sequences: Iterable[str], show: Callable[[str], object] =
 def summary(of: Mapping[str, Any]) -> dict[str, float]:
     """Return the error over all rows, half its 95 % interval over rows and over tasks, and the log loss.
 
-    Over tasks, rows of one task are taken to stand or fall together: the wider one is to be believed.
+    The interval over tasks assumes that errors within a task go together. Trust the wider one.
     """
     rows, wrong = np.array(of["rows"], dtype=np.float64), np.array(of["wrong"], dtype=np.float64).mean(axis=0)
     error, total, k = float(wrong.sum() / rows.sum()), float(rows.sum()), len(rows)

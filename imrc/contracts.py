@@ -41,7 +41,7 @@ _AT_THE_BORDER = 1  # rows of the probe that may be told otherwise where sums ar
 
 
 class ContractError(AssertionError):
-    """A learner breaks contracts; the text says which, and by what."""
+    """A learner breaks contracts; the text says which, and how."""
 
 
 def _tasks(counts: Sequence[int] = (12, 12, 12, 12), others: int = 99) -> list[Rows]:
@@ -56,7 +56,7 @@ def _tasks(counts: Sequence[int] = (12, 12, 12, 12), others: int = 99) -> list[R
 
 
 def _learnt(learner: Any, tasks: Iterable[Rows], classes: Labels | None = _CODES) -> Any:  # noqa: ANN401
-    """Let a learner learn tasks and return it; `classes` None: it has learnt others before."""
+    """Let a learner learn tasks and return it; `classes` is None if it has learnt tasks before."""
     for X, y in tasks:
         takes = inspect.signature(learner.partial_fit).parameters
         known = {} if classes is None or "classes" not in takes else {"classes": classes}
@@ -66,7 +66,7 @@ def _learnt(learner: Any, tasks: Iterable[Rows], classes: Labels | None = _CODES
 
 
 def _same(first: ArrayLike, second: ArrayLike, reason: str, apart: int = 0) -> None:
-    """Raise unless two lists of answers are the same but for so many."""
+    """Raise unless two lists of answers are equal, apart from a permitted number."""
     one, other = np.asarray(first), np.asarray(second)
     if one.shape != other.shape:
         raise ContractError(f"{reason}: answers of shape {one.shape} and {other.shape}")
@@ -102,7 +102,7 @@ def labels_unseen(make: Made) -> None:
 
 
 def asking(make: Made) -> None:
-    """To predict changes nothing, and what is said of a row does not depend on the rows asked with it."""
+    """Predicting changes nothing, and the answer for a row does not depend on the rows predicted with it."""
     tasks = _tasks()
     quiet, asked = _learnt(make(), tasks[:3]), _learnt(make(), tasks[:3])
     whole = asked.predict(_PROBE)

@@ -1,4 +1,4 @@
-"""`Evolving`: any classifier that takes weights of rows, trained on the past by the weights the default gives."""
+"""`Evolving`: any classifier that accepts row weights, trained on the past with the weights of the default."""
 
 from __future__ import annotations
 

@@ -37,10 +37,10 @@ def check(
     n : int or None
         Training samples per task; None: the largest that leaves 100 rows, or half, of each task for testing.
     labels : bool
-        Whether to run other n, too, for how many labels are needed: takes several times as long.
+        Whether to run other n, too, to tell how many labels are needed. This takes several times as long.
     progress : bool, callable or None
-        True: a bar on stderr; None: only in a terminal or a notebook. Or what is called with the share done and words,
-        several times a second; what it raises ends the work.
+        True: a bar on stderr; None: only in a terminal or a notebook. A callable gets the share done and a text
+        several times a second; an exception it raises ends the work.
     **settings
         Of `imrc.evaluate`, except `methods`: `k`, `b`, `W`, `preset`, `features`, `repetitions`, `seed`, `scenario` and
         values that replace the preset's.

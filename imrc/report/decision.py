@@ -1,7 +1,7 @@
-"""What a run says a practitioner should do: the strategies, which is best, how sure that is, what it is worth.
+"""Advice from a run: the strategies, which is best, how certain that is, and what it is worth.
 
-Learning forward and backward is not compared with learning each task alone only: the first things anybody would try
-are always answering the most frequent class, and one rule for everything so far.
+Learning forward and backward is not only compared with learning each task alone, because the first things to try
+are to predict the most frequent class always, and to use one rule for everything so far.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _WORDS_IN: dict[str, dict[str, _Words]] = {
         "forward": _FORWARD._replace(action="Use the forward rule for the next task until its labels come."),
     },
 }
-"""Where a scenario calls for other words."""
+"""Words of scenarios that need different ones."""
 
 _SAME_LEARNER = (
     "Alone, pooled, and forward and backward use the same learner with the same penalties. They differ only in what "

@@ -1,4 +1,4 @@
-"""What the past is worth: what errors show first, and what effective samples promise beside it."""
+"""What the past is worth, first by what errors show, then by what effective samples promise."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def theorem_4_sentence(run: EffectiveSamples, plan: Plan, result: RunResult) -> 
 
 
 def borrowing_note(worth: EffectiveSamples) -> str:
-    """State how large a part the past has; empty if it is used throughout.
+    """State how much weight the past has; empty if it is used throughout.
 
     >>> borrowing_note(EffectiveSamples(12.0, 11.0, 13.0, 10.0, borrowing=0.25))
     'On average over the steps, rules that borrow from other tasks get 25 % of the weight.'

@@ -528,7 +528,7 @@ def workbooks() -> Iterator[Known]:
         ("no header", _book([row[1:] for row in rows[1:]]), {"column 1": VALUES}, "header=True"),
         ("header again", _book([*rows, rows[0]]), {"v": VALUES}, "left out (row 37)"),
         ("a source at the end", _book([*rows, ("Source: us", None, None)]), {"v": VALUES}, "left out (row 37)"),
-        ("a title", _book([("Pumps",), (), *rows]), {"v": VALUES}, "above the names"),
+        ("a title", _book([("Pumps",), (), *rows]), {"v": VALUES}, "above the column names"),
     ):
         yield Known(name, content, columns, "made.xlsx", says=says)
     for gap in (None, "n.a.", "#DIV/0!", "#N/A", "-"):
