@@ -163,7 +163,7 @@ def _of_parts(parts: Sequence[tuple[str, Any, Any]], name: str | None) -> TaskSe
     for number, (label, X, y) in enumerate(parts):
         rows = check_matrix(f"X of task {number + 1}", X, allow_missing=True)
         if len(rows) != len(y):
-            message = f"X has {len(rows)} rows and y has {len(y)} labels; these numbers must be equal."
+            message = f"X has length {len(rows)}, but y has length {len(y)}. Give one label per row."
             raise InputError(f"Task {label or number + 1}: {message}")
         if pd.isna(y).any():
             raise InputError(f"y of task {number + 1} has a row without a label. Leave such rows out.")
