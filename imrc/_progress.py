@@ -26,7 +26,7 @@ class ProgressLine:
     """
 
     def __init__(self) -> None:
-        self._terminal = sys.stderr.isatty() or "ipykernel" in sys.modules
+        self.is_seen = sys.stderr.isatty() or "ipykernel" in sys.modules
         self._width, self._written = 0, -math.inf
         self._done, self._total, self._since = 0, 0, 0.0
 
@@ -57,11 +57,11 @@ class ProgressLine:
 
     def write(self, text: str, *, last: bool = False) -> None:
         """Write a text into the line; skip it if the one before is too recent and this is not the last."""
-        now, pause = time.monotonic(), _EVERY_S if self._terminal else _EVERY_IN_LOGS_S
+        now, pause = time.monotonic(), _EVERY_S if self.is_seen else _EVERY_IN_LOGS_S
         if now - self._written < pause and not last:
             return
         self._written = now
-        if not self._terminal:
+        if not self.is_seen:
             say(text)
             return
         # A line that wraps cannot be rewritten in place.

@@ -19,7 +19,7 @@ from imrc.evaluation import evaluate, largest_n
 from imrc.evaluation.settings import STRATEGY_TITLES
 from imrc.evaluation.significance import mean_interval
 from imrc.features import Representation
-from imrc.plots.tasks import image_side
+from imrc.plots.tasks import brightened, image_side
 from imrc.report import Report, check
 from imrc.report.worth import realised_samples
 from imrc.tables.given import tasks_from
@@ -124,8 +124,7 @@ def _tomorrow(name: str, before: Floats) -> dict[str, Any]:
 def picture(sequence: TaskSequence) -> list[str] | list[list[list[int]]]:
     """Return rows of the first, middle and last task, as images or as x, y and class.
 
-    Two images of each of two classes form one PNG address. Points range from 0 to 99, in a plane learnt from the
-    first task.
+    Two images of each of two classes form one PNG address. Points, from 0 to 99, are in the first task's plane.
     """
     from sklearn.decomposition import PCA
 
@@ -150,7 +149,7 @@ def _images(X: Floats, y: Ints, side: int) -> str:
     import plotly.express as px
 
     rows = [np.resize(np.flatnonzero(y == c), 2) for c in range(2)]
-    tiles = [[np.pad(X[row].reshape(side, side) / X[row].max(), 1) for row in own] for own in rows]
+    tiles = [[np.pad(image.reshape(side, side), 1) for image in brightened(X[own])] for own in rows]
     return str(px.imshow(255.0 * np.block(tiles), zmin=0, zmax=255, binary_string=True).data[0].source)
 
 

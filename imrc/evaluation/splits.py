@@ -128,9 +128,7 @@ class MappedRows:
 
     def rows(self, task: int, index: NDArray[np.int64]) -> Floats:
         """Return the mapped rows `index` of a task, shape (rows, D + 1)."""
-        if isinstance(self._map, Identity):
-            return self._mapped(task, index)
-        if task < self._newest:
+        if isinstance(self._map, Identity) or task < self._newest:
             return self._mapped(task, index)
         if task > self._newest:
             self._newest, self._kept = task, {}

@@ -42,6 +42,11 @@ def image_side(names: tuple[str, ...]) -> int | None:
     return side if pixels else None
 
 
+def brightened(images: NDArray[Any]) -> NDArray[np.float64]:
+    """Return images, one a row, as shares of the brightest pixel of each."""
+    return np.asarray(images / np.maximum(images.max(axis=1, keepdims=True), 1e-12), dtype=np.float64)
+
+
 def sample_images(sequence: TaskSequence) -> Samples | None:
     """Return one image of each of two classes per task; None if the inputs are no square images.
 
@@ -58,9 +63,8 @@ def sample_images(sequence: TaskSequence) -> Samples | None:
     for column, j in enumerate(tasks):
         X, y = sequence[int(j)].X, sequence.encoded(int(j))
         for row in classes:
-            images = np.asarray(X[y == row], dtype=np.float64)
-            if len(images):
-                images = images / np.maximum(images.max(axis=1, keepdims=True), 1e-12)
+            if (y == row).any():
+                images = brightened(X[y == row])
                 last[row] = images[np.square(images - last.get(row, images[0])).sum(axis=1).argmin()]
                 grid[row * step : row * step + side, column * step : column * step + side] = last[row].reshape(side, -1)
     labels = tuple(sequence.labels[j] for j in tasks)

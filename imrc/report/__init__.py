@@ -6,7 +6,7 @@ sentence and the advice, `worth` what the past is worth, `guarantees` the bounds
 
 from __future__ import annotations
 
-from imrc.report._check import check, iter_check
+from imrc.report._check import FIRST_LOOK, check, iter_check
 from imrc.report._report import Report
 from imrc.report.decision import Decision
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -119,10 +118,8 @@ def iter_check(
     many = chosen.repetitions
     sizes = [size for size in sample_sizes(largest, chosen.n) if size != chosen.n] if labels else []
     steps, done = len(sequence) * (1 + many * (1 + len(sizes))), 0
-    seen = sys.stderr.isatty() or "ipykernel" in sys.modules
-    silent = progress is False or (progress is None and not seen)
-
     with ProgressLine() as line:
+        silent = progress is False or (progress is None and not line.is_seen)
         told = progress if callable(progress) else (lambda *_: None) if silent else line.of("imrc")
 
         def show(what: str, more: int = 0) -> None:

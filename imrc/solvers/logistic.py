@@ -53,7 +53,7 @@ def _times(matrix, first, a, out):
     """Write matrix @ a for each class, of columns from the first one on; plain loops are faster for few classes."""
     classes, columns = a.shape
     if classes >= _MANY:
-        out[:] = np.dot(a, np.ascontiguousarray(matrix[:, first : first + columns]).T)
+        out[:] = np.dot(a, matrix.T)  # `_fit_in_turn` gives no other columns
         return
     for i in range(matrix.shape[0]):
         row = matrix[i, first : first + columns]
@@ -226,6 +226,8 @@ def _fit_in_turn(X, gram, primal, times, moving, y, weights, penalties, starts, 
             part = np.hstack((part, part * time.reshape(size, 1)))
         elif moving[p]:
             part, column = part[:, low:high] * (1.0 + time.reshape(size, 1) * time), 0
+        elif classes >= _MANY and not primal[p]:
+            part, column = np.ascontiguousarray(part[:, low:high]), 0  # once, not for each product
         targets = np.zeros((classes, size))
         for i in range(size):
             targets[y[first + i], i] = w[i]

@@ -20,7 +20,7 @@ from imrc.evaluation.run import REFERENCE, split_references, with_references
 from imrc.evaluation.settings import diagnosis_cells, run_cells
 from imrc.evaluation.splits import sample_sizes
 from imrc.features import FeatureSpec
-from imrc.report import Report
+from imrc.report import FIRST_LOOK, Report
 from imrc.solvers import warm_up
 from imrc.sweeps import ResultStore, StoreError, default_store_path
 from pages.shell import keeping, state
@@ -72,8 +72,8 @@ AT_ONCE_S = 3.0
 """A run that is estimated to take longer waits for *Run*."""
 _FIRST_LOOK_S = 1.0
 """A run that is estimated to take longer is shown after its first repetitions, and refined."""
-_FIRST_LOOK, _SENTENCE_AT = 3, 5
-"""Repetitions of a first look, and those from which it has a sentence: what it says then, all ten say, too."""
+_SENTENCE_AT = 5
+"""Repetitions from which a first look has a sentence: what it says then, all ten say, too."""
 _FIRST_SHOWN_S = 0.3
 """A run that ends sooner shows no progress bar: it would only flicker."""
 
@@ -281,11 +281,11 @@ def _report(choice: Choice, sequence: imrc.TaskSequence, run: RunResult, referen
 def _show_first(choice: Choice, sequence: imrc.TaskSequence, draw: Callable[[Report], object], slot: Any) -> bool:  # noqa: ANN401 - Streamlit's own element
     """Draw what the first repetitions show, if all of them take so long that somebody waits; False: none can run."""
     settings = choice.settings.computed
-    if settings.repetitions <= _FIRST_LOOK or expected_s(sequence, settings) < _FIRST_LOOK_S:
+    if settings.repetitions <= FIRST_LOOK or expected_s(sequence, settings) < _FIRST_LOOK_S:
         return True
     if _in_store(sequence, settings) is not None or not may_run(sequence, settings):
         return _in_store(sequence, settings) is not None
-    for many in (_FIRST_LOOK, _SENTENCE_AT):
+    for many in (FIRST_LOOK, _SENTENCE_AT):
         if many < settings.repetitions:
             found = _compute(state.key_of(sequence, settings), sequence, settings, many, slot, beside=True)
             first = replace(settings, repetitions=many)
