@@ -1,4 +1,4 @@
-"""The words of the diagnosis: what each verdict is called, how it is put into sentences, and what follows from it."""
+"""The words of the diagnosis: what each verdict is called, the evidence in sentences, and what follows from it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from imrc.diagnostics.by_lag import PartialAutocorrelation
 from imrc.diagnostics.changed import SHIFTS, Changed, Shift
-from imrc.diagnostics.evidence import FLAG_LIMIT, MEAN_LIMIT, ChangeEstimate, ChangePattern
+from imrc.diagnostics.evidence import FLAG_LIMIT, MEAN_LIMIT, ChangePattern
 from imrc.diagnostics.models import ChangeKind, ModelFit
 from imrc.wording import capital, decimal, feature_names_or_numbers, listed, number, p_text
 
@@ -19,41 +19,32 @@ if TYPE_CHECKING:
 VerdictName = Literal["too_few", "dependent", "differ", ChangeKind]
 Assumption = Literal["supported", "open", "contradicted"]
 
-LEVEL = 0.05  #: Of the tests that decide about a verdict.
-LEAD = 2.0  #: Models less far apart in BIC cannot be told apart.
+LEVEL = 0.05  #: Of the tests that lead to a verdict.
+LEAD = 2.0  #: Models whose BIC differs by less are both named.
 RECURRING_SHARE = 0.15
-RECURRING_BELOW = 10  #: Tasks from which on models, not pairs that are alike, say whether tasks come back.
+RECURRING_BELOW = 10  #: With fewer tasks, pairs of similar tasks decide whether tasks recur; with more, models do.
 _SHORT_BELOW = 20
 
 
 class Term(NamedTuple):
     """What a verdict is called."""
 
-    title: str  # short
-    finding: str  # what it says to anybody, without its term
-    no_changes: str = "too few tasks"  # why changes are not judged
+    title: str
+    finding: str  # for readers who do not know the terms
 
 
 VERDICTS: dict[VerdictName, Term] = {
-    "no_change": Term("no detectable change", "no change can be seen", "no change is seen"),
-    "too_few": Term(
-        "too few tasks or samples to tell", "there are too few tasks or samples to see a change", "no change is seen"
-    ),
+    "no_change": Term("no detectable change", "no change can be seen"),
+    "too_few": Term("too few tasks or samples to tell", "there are too few tasks or samples to see a change"),
     "dependent": Term(
-        "not judged: rows follow each other",
-        "nothing is judged, because rows follow each other",
-        "rows follow each other",
+        "not judged: successive rows are correlated", "successive rows are correlated, so nothing is judged"
     ),
     "differ": Term(
         "tasks differ; too few to say whether the order matters",
         "tasks differ, but there are too few to judge their order",
     ),
-    "recurring": Term("recurring", "some tasks recur", "tasks recur"),
-    "iid": Term(
-        "i.i.d.-like: the order does not matter",
-        "tasks differ, but in no particular order",
-        "the order does not matter",
-    ),
+    "recurring": Term("recurring", "some tasks recur"),
+    "iid": Term("i.i.d.-like: the order does not matter", "tasks differ, but in no particular order"),
     "evolving": Term("evolving", "tasks change step by step"),
     "mean_reverting": Term("mean-reverting", "tasks change, but return towards a mean"),
     "trend": Term("trend", "tasks follow a trend"),
@@ -67,10 +58,18 @@ CHANGES: dict[ChangePattern | None, str] = {
     "same_way": "look positively correlated",
     "come_back": "look negatively correlated",
 }
-"""What the tests on the changes say; of all but the first, what the assumption misses:"""
+"""What the tests show about the changes. All but the first contradict the assumption:"""
 _MISSED = {name: "not zero-mean" if name == "direction" else "not independent" for name in [*CHANGES][1:]}
-_TIMES = {1: "once", 2: "twice"}
 _ON_THEIR_OWN = "nothing unusual on their own"
+_TRENDS = {"direction": "changes keep going in one direction", "same_way": "changes keep their direction for a while"}
+
+_PROMISES = {
+    "supported": ("promise", ", and these tasks evolve as they assume"),
+    "open": ("promise", " if the tasks evolve"),
+    "contradicted": ("would promise", ", if the tasks evolved as they assume, which these do not seem to"),
+    "no_change": ("promise", ", because the tasks look alike"),
+    "dependent": ("would promise", ", if the rows were independent, which they do not seem to be"),
+}
 
 
 @dataclass(frozen=True)
@@ -78,12 +77,11 @@ class Verdict:
     """Conclusion drawn from the evidence."""
 
     name: VerdictName  #: The best supported verdict.
-    second: VerdictName | None  #: A second verdict that the models cannot tell apart from the first.
+    second: VerdictName | None  #: A second verdict that the models do not distinguish from the first.
     title: str  #: Short title.
     sentence: str  #: The evidence for it, in one sentence.
     notes: tuple[str, ...]  #: Reservations: short sequence, bounded features.
-    changes: ChangePattern | None = None
-    """Finding of the tests on the changes; None where they are not judged because the order does not matter."""
+    changes: ChangePattern | None = None  #: Finding about the changes, which are judged only if the order matters.
 
     @property
     def assumption(self) -> Assumption:
@@ -93,13 +91,16 @@ class Verdict:
         return "open" if self.name in ("no_change", "too_few", "dependent", "differ") else "contradicted"
 
     @property
+    def promise(self) -> tuple[str, str]:
+        """The verb for what the theorems promise about these tasks, and the condition at the end of the sentence."""
+        return _PROMISES.get(self.name, _PROMISES[self.assumption])
+
+    @property
     def finding(self) -> str:
-        """The verdict for anybody, without its term."""
+        """The verdict for readers who do not know the terms."""
         first = VERDICTS[self.name].finding
-        if self.name == "trend" and self.changes == "direction":
-            first = "changes keep going in one direction"
-        elif self.name == "trend" and self.changes == "same_way":
-            first = "changes keep their direction for a while"
+        if self.name == "trend":
+            first = _TRENDS.get(str(self.changes), first)
         if self.second is not None:
             return f"{first}, or {VERDICTS[self.second].finding}"
         if self.name == "evolving" and self.changes in _MISSED:
@@ -110,14 +111,14 @@ class Verdict:
     def changes_text(self) -> str:
         """Short description of the changes, worded as in the sentence."""
         if self.changes is None:
-            return f"not judged: {VERDICTS[self.name].no_changes}"
+            return f"not judged: {VERDICTS[self.name].finding}"
         if self.changes == "unremarkable" and "evolving" not in (self.name, self.second):
             return _ON_THEIR_OWN
         return CHANGES[self.changes]
 
 
 def not_judged(verdict: Verdict) -> Verdict:
-    """Return what can be said where rows depend on each other: what the verdict would be if they did not."""
+    """Return the verdict on tasks whose rows depend on each other, with what it would be if they did not."""
     sentence = (
         f"Every test assumes independent rows. If the rows were independent, the verdict would be “{verdict.title}”."
     )
@@ -125,7 +126,7 @@ def not_judged(verdict: Verdict) -> Verdict:
 
 
 def _shape(name: VerdictName, fit: ModelFit, k: int) -> str:
-    """Describe the distances between tasks under the best model of a kind; single changes are described elsewhere."""
+    """Describe the distances between tasks under the best model of a kind."""
     if name == "evolving":
         return "neighbours are alike, and distance grows with lag"
     if name == "mean_reverting":
@@ -139,11 +140,12 @@ def _shape(name: VerdictName, fit: ModelFit, k: int) -> str:
     if name == "recurring":
         return _states_text(fit, k)
     period, times = round(1.0 / fit.parameters["f"], 1), max(round(k * fit.parameters["f"]), 1)
-    return f"the pattern repeats about every {period:g} tasks, {_TIMES.get(times, f'{times} times')} in these {k}"
+    often = {1: "once", 2: "twice"}.get(times, f"{times} times")
+    return f"the pattern repeats about every {period:g} tasks, {often} in these {k}"
 
 
 def _states_text(fit: ModelFit, k: int) -> str:
-    """Name the tasks of the state that comes back most often; of as many, the longest."""
+    """Name the tasks of the most frequent state."""
     edges = (0, *fit.starts, k)
     stretches: dict[int, list[str]] = {}
     for state, first, after in zip(fit.states, edges[:-1], edges[1:], strict=True):
@@ -156,11 +158,11 @@ def _states_text(fit: ModelFit, k: int) -> str:
 
 
 def _named_sentence(
-    name: VerdictName, second: VerdictName | None, fits: tuple[ModelFit, ...], changes: ChangePattern | None, k: int
+    name: VerdictName, second: VerdictName | None, found: Assessment, changes: ChangePattern | None
 ) -> str:
-    """Describe the evidence for one or two named kinds of change, with what the tests on the changes add."""
-    best: dict[str, ModelFit] = {fit.group: fit for fit in reversed(fits)}
-    shape, named = _shape(name, best[name], k), (name, second)
+    """Describe the evidence for one or two kinds of change, and what the tests show about the changes."""
+    best: dict[str, ModelFit] = {fit.group: fit for fit in reversed(found.models)}
+    shape, named = _shape(name, best[name], found.k), (name, second)
     if named == ("evolving", None):
         if changes in _MISSED:
             return f"{capital(shape)}, but the changes {CHANGES[changes]}: {_MISSED[changes]}."
@@ -168,7 +170,7 @@ def _named_sentence(
     said = f"{capital(shape)}."
     if second is not None:
         said = f"The data do not distinguish two models. As {VERDICTS[name].title}: {shape}. "
-        said += f"As {VERDICTS[second].title}: {_shape(second, best[second], k)}."
+        said += f"As {VERDICTS[second].title}: {_shape(second, best[second], found.k)}."
     if changes in _MISSED:
         return f"{said} The changes {CHANGES[changes]}: {_MISSED[changes]}."
     if changes is not None and "evolving" in named:
@@ -181,27 +183,28 @@ def _pairs_text(pairs: tuple[tuple[int, int], ...]) -> str:
     return shown + (f" and {len(pairs) - 4} more pairs" if len(pairs) > 4 else "")
 
 
-def _limit_text(change: ChangeEstimate, n: float | None) -> str:
-    if math.isinf(change.high):
+def _limit_text(found: Assessment) -> str:
+    if found.change is None:
+        return "No component varies."
+    if math.isinf(found.change.high):
         return "The data give no upper limit on the change per step."
-    average = "one given average" if n is None else f"an average over all samples (about {n:.0f} per task)"
+    average = "one given average" if found.n is None else f"an average over all samples (about {found.n:.0f} per task)"
     return (
-        f"The change per step is at most {change.high:.2g} times the noise of {average} (95 % limit from the "
+        f"The change per step is at most {found.change.high:.2g} times the noise of {average} (95 % limit from the "
         "random-walk model)."
     )
 
 
 def word_verdict(name: VerdictName, second: VerdictName | None, found: Assessment) -> Verdict:
-    """Put the verdict on what was found into words, which never claim a proof."""
+    """Put the verdict on the evidence into words, which never claim a proof."""
     notes: list[str] = []
     changes: ChangePattern | None = None
-    k, change, pairs = found.k, found.change, found.returns
+    k, pairs = found.k, found.returns
     title = VERDICTS[name].title + (f" or {VERDICTS[second].title}" if second is not None else "")
     if name == "no_change":
-        sentence = "The tasks look identical. " + (_limit_text(change, found.n) if change else "")
+        sentence = f"The tasks look identical. {_limit_text(found)}"
     elif name == "too_few":
-        sentence = "No change is detectable, but a large one cannot be ruled out. "
-        sentence += _limit_text(change, found.n) if change else "No component varies."
+        sentence = f"No change is detectable, but a large one cannot be ruled out. {_limit_text(found)}"
     elif name == "differ":
         sentence = f"The tasks differ, but {k} tasks are too few to judge their order."
     elif name == "recurring" and pairs and k < RECURRING_BELOW:
@@ -213,9 +216,9 @@ def word_verdict(name: VerdictName, second: VerdictName | None, found: Assessmen
         if k < _SHORT_BELOW:
             notes.append(f"With fewer than {_SHORT_BELOW} tasks, a slow change can go unnoticed.")
     else:
-        # Between pieces that are alike the changes are few, and not what matters.
+        # Recurring tasks change only between pieces, too rarely to judge.
         changes = found.innovations.pattern if found.innovations is not None and name != "recurring" else None
-        sentence = _named_sentence(name, second, found.models, changes, k)
+        sentence = _named_sentence(name, second, found, changes)
         if name == "evolving" and second is None and changes in _MISSED:
             title += f", but the changes {CHANGES[changes]}"
         if found.is_bounded and "mean_reverting" in (name, second):
@@ -224,17 +227,16 @@ def word_verdict(name: VerdictName, second: VerdictName | None, found: Assessmen
             )
     if k < _SHORT_BELOW and name != "too_few":
         notes.append(f"Only {k} tasks.")
-    return Verdict(name, second, title, sentence.strip(), tuple(notes), changes)
+    return Verdict(name, second, title, sentence, tuple(notes), changes)
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """One step on the way to a verdict."""
 
     text: str
-    answer: str  # Yes, No, a few words, or why there is no answer
-    evidence: str  # the number behind it
-    turns_at: str  # where the answer would be another one; empty without an answer
+    answer: str
+    evidence: str  # the number behind the answer
+    turns_at: str = ""  # the threshold of that number
 
     @property
     def in_words(self) -> str:
@@ -243,9 +245,9 @@ class Question:
 
 
 def questions(result: Assessment, n: float) -> list[Question]:
-    """Return the five questions that lead to a verdict, in order, with the numbers behind the answers, for n a task.
+    """Return the five questions that lead to a verdict, with the numbers behind the answers for n samples per task.
 
-    The last two are about changes, which are only judged where the order of the tasks matters.
+    The last two are about changes, which are judged only if the order of the tasks matters.
     """
     asked = []
     for text, p in (("Do the tasks differ?", result.p_same), ("Does their order matter?", result.p_order)):
@@ -256,7 +258,7 @@ def questions(result: Assessment, n: float) -> list[Question]:
         size = "Yes" if high < 1 else "No" if low > 1 else "Perhaps"
         interval = f"n d² / σ² = {number(ratio)} ({number(low)} to {number(high)})"
         asked.append(Question("Is a step smaller than the noise?", size, interval, "1"))
-    tests, why = result.innovations, VERDICTS[result.verdict.name].no_changes
+    tests, verdict = result.innovations, result.verdict
     if tests is not None:
         drift = "Yes" if tests.z_mean > MEAN_LIMIT else "No"
         linked = "No" if not tests.is_flagged else "Yes, they persist" if tests.largest > 0 else "Yes, they reverse"
@@ -265,14 +267,15 @@ def questions(result: Assessment, n: float) -> list[Question]:
             ("Do changes depend on earlier ones?", linked, tests.largest, f"z = ± {FLAG_LIMIT:g}"),
         ):
             found = Question(text, answer, f"z = {z:.1f}".replace("-", "−"), limit)
-            asked.append(Question(text, "Not judged", why, "") if result.verdict.changes is None else found)
-    if result.verdict.name == "dependent":
-        return [Question(one.text, "Not judged", "rows follow each other", "") for one in asked]
+            why = VERDICTS[verdict.name].finding
+            asked.append(Question(text, "Not judged", why) if verdict.changes is None else found)
+    if verdict.name == "dependent":
+        return [Question(one.text, "Not judged", "successive rows are correlated") for one in asked]
     return asked
 
 
 def feature_label(position: int, width: int, names: tuple[str, ...]) -> str:
-    """Name a component within its class block of `width` D + 1; inputs go by their names if there is one per feature.
+    """Name a component within its class block of `width` D + 1, by the name of its input if each feature has one.
 
     >>> feature_label(0, 3, ("age", "height")), feature_label(2, 3, ("age", "height")), feature_label(2, 5, ("age",))
     ('share of the class', 'height', 'feature 2')
@@ -293,27 +296,18 @@ def setting_sentence(result: Assessment) -> str:
     )
 
 
-_UNKNOWN: dict[VerdictName, str] = {
-    "dependent": "Neither the size of the change nor the gain of {} learning can be predicted from such rows.",
-    "too_few": "Without more tasks or samples, the gain of {} learning cannot be predicted.",
-}
-
-
 def meaning_sentence(result: Assessment, n: float, learning: str = "forward and backward") -> str:
     """State what the theorems promise of `learning` at this size of the change with n samples per task, and when."""
     ratio, low, high = result.ratio_at(n)
-    verdict = result.verdict
-    if verdict.name in _UNKNOWN:
-        return _UNKNOWN[verdict.name].format(learning)
+    if result.verdict.name == "dependent":
+        return f"Neither the size of the change nor the gain of {learning} learning can be predicted from such rows."
+    if result.verdict.name == "too_few":
+        return f"Without more tasks or samples, the gain of {learning} learning cannot be predicted."
     small = "a gain that may be small (the interval contains 1)" if low < 1 else "only a little"
     gain = "a large gain" if high < 0.3 else "a clear gain" if high < 1 else small
     if low >= 1 and ratio >= 5:
         gain = "hardly anything"
-    promise, condition = {
-        "supported": ("promise", ", and these tasks evolve as they assume"),
-        "open": ("promise", ": the tasks look alike" if verdict.name == "no_change" else " if the tasks evolve"),
-        "contradicted": ("would promise", ", if the tasks evolved as they assume, which these do not seem to"),
-    }[verdict.assumption]
+    promise, condition = result.verdict.promise
     size = f"With n = {n:g} samples per task, n d² / σ² = {number(ratio)}"
     return f"{size}: the theorems {promise} {gain} from learning {learning}{condition}."
 
@@ -332,9 +326,9 @@ def report(result: Assessment, n: float) -> str:
 
 
 def changed_sentence(result: Changed) -> str:
-    """State which kinds of change were found, in how many columns, and which makes up most of the change."""
+    """State which kinds of change were found, in how many columns, and what share each has."""
     if result.note:
-        return "Not judged, because rows follow each other. The table below holds for independent rows only."
+        return "Not judged, because successive rows are correlated. The table below assumes independent rows."
     tests, found = result.table["kind"].value_counts(), result.found
     if not any(found.values()):
         return (
@@ -359,7 +353,7 @@ def changed_sentence(result: Changed) -> str:
 
 
 def pacf_sentence(title: str, pacf: PartialAutocorrelation) -> str:
-    """Say what partial autocorrelations show: how much at lag 1, and at which lags they leave the band.
+    """State the partial autocorrelation at lag 1, and at which lags it leaves the band.
 
     >>> import numpy as np
     >>> low, high = np.full(3, -0.1), np.full(3, 0.1)

@@ -194,7 +194,7 @@ class Report:
         if self.is_first_look:
             return ()
         found = effective_samples(run)
-        said = [f"{self.measured} {reason_sentence(run, diagnosis)}", f"{worth_sentence(run)} {RANGE}"]
+        said = [f"{self.measured} {reason_sentence(run, diagnosis)}", f"{worth_sentence(run, self.verdict)} {RANGE}"]
         if len(self.curve) > 1:
             said.append(realised_sentence(realised_samples(self.curve, self.n), self.n))
         said.append(borrowing_note(found))

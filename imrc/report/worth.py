@@ -11,7 +11,7 @@ import pandas as pd
 
 from imrc._checks import InputError
 from imrc._types import Floats
-from imrc.diagnostics import Assessment
+from imrc.diagnostics import Assessment, Verdict
 from imrc.evaluation import RunResult
 from imrc.evaluation.budget import falling, samples_at, samples_to_reach
 from imrc.evaluation.measures import EffectiveSamples, effective_samples, interval_text
@@ -95,18 +95,19 @@ def accounts_sentence(result: RunResult) -> str:
     return f"{best} decide how much weight the past gets: {given}; {samples}."
 
 
-def worth_sentence(result: RunResult) -> str:
-    """State what the theorems promise for the changes a run estimated, in Markdown."""
+def worth_sentence(result: RunResult, verdict: Verdict | None = None) -> str:
+    """State what the theorems promise for the changes a run estimated, and on which condition, in Markdown."""
     worth = effective_samples(result)
     if worth.borrowing == 0:
         return f"**The theorems promise** no more than each task's own {worth.own:g} samples."
     before = result.scenario.kind == "before"
+    promise, condition = ("promise", "") if verdict is None else verdict.promise
     text = (
-        f"**The theorems promise**, for the changes estimated in this run, that each task is worth {worth.mean:,.1f} "
+        f"**The theorems {promise}**, for the changes estimated in this run, that each task is worth {worth.mean:,.1f} "
         f"samples {'before it has any labels' if before else f'instead of {worth.own:g}'}"
     )
     interval = interval_text(worth)
-    return f"{text} ({'95 % interval ' if ' to ' in interval else ''}{interval})."
+    return f"{text} ({'95 % interval ' if ' to ' in interval else ''}{interval}){condition}."
 
 
 def next_task_sentence(result: RunResult, ratio: tuple[float, float, float] | None = None) -> str:

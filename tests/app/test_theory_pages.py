@@ -59,7 +59,7 @@ def test_why_gives_the_numbers_of_the_library(app):
     run = imrc.evaluate(sequence, n=8, b=2, repetitions=2)
     diagnosis = assess(sequence, features=FeatureSpec())
     assert f"# {measured_sentence(run, 'Drifting means (random walk)')}".replace("\u00a0", " ") in texts(test)
-    assert worth_sentence(run) in texts(test)
+    assert worth_sentence(run, diagnosis.verdict) in texts(test)
     assert reason_sentence(run, diagnosis) in texts(test)
     # A frame of the chart for each task: Theorems 2 and 4 with b steps back.
     figure = ess.ess_by_task(12, 2)

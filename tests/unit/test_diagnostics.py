@@ -384,8 +384,8 @@ def test_nothing_is_claimed_of_rows_that_follow_each_other():
     result = assess(rows_of(0, follow=0.5))
     verdict = result.verdict
     assert (verdict.name, verdict.second, verdict.changes) == ("dependent", None, None)
-    assert verdict.title == verdict.changes_text == "not judged: rows follow each other"
-    assert verdict.finding.startswith("nothing is judged")
+    assert verdict.title == "not judged: successive rows are correlated"
+    assert verdict.finding == "successive rows are correlated, so nothing is judged"
     assert verdict.assumption == "open"
     assert "independent" in verdict.sentence
     assert (result.summary(10)["verdict"], result.summary(10)["title"]) == ("dependent", verdict.title)
@@ -406,7 +406,7 @@ def test_false_claims_on_stationary_series(follow, count):
 def test_rows_in_no_order_are_not(by_class):
     for seed in range(20):
         notes = " ".join(assess(rows_of(seed, by_class=by_class), features=None).verdict.notes)
-        assert "follow each other" not in notes
+        assert "Successive rows" not in notes
         assert "spread" not in notes
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 import imrc
 from imrc.core import theory
-from imrc.diagnostics import assess
+from imrc.diagnostics import assess, words
 from imrc.evaluation import LagTable, effective_samples
 from imrc.evaluation.measures import samples_text
 from imrc.planning import Rate, make_plan
@@ -50,7 +50,14 @@ def test_equal_repetitions_show_no_interval_of_width_zero(run):
     equal = with_values(run, [[10.0, 20.0], [10.0, 20.0], [10.0, 20.01]])
     found = effective_samples(equal)
     assert samples_text(found) == "15.0"
-    assert "15.0 samples instead of 10 (the same in all repetitions)" in worth_sentence(equal)
+    assert "15.0 samples instead of 10 (the same in all repetitions)." in worth_sentence(equal)
+    # The condition is that of the page *Is it evolving?*.
+    found = assess(np.where(np.arange(20) < 10, 0.0, 9.0)[:, None] + np.zeros(5), 1.0)
+    assert found.verdict.name == "jump"
+    condition = found.verdict.promise[1]
+    assert worth_sentence(equal, found.verdict).startswith("**The theorems would promise**, for")
+    assert worth_sentence(equal, found.verdict).endswith(f"repetitions){condition}.")
+    assert words.meaning_sentence(replace(found, n=10.0), 10).endswith(f"{condition}.")
 
 
 def test_steps_without_borrowing_are_counted_and_said(run):

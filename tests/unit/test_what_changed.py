@@ -45,7 +45,7 @@ def test_nothing_is_found_in_many_classes_with_few_samples(kind, classes, sample
 def test_rows_that_follow_each_other_are_not_judged():
     result = what_changed(stationary(0.7, 15, 30, 0))
     assert "Successive rows" in result.note
-    assert words.changed_sentence(result).startswith("Not judged, because rows follow each other")
+    assert words.changed_sentence(result).startswith("Not judged, because successive rows are correlated")
     assert what_changed(stationary(0.0, 15, 30, 0)).note == ""
 
 
