@@ -14,9 +14,11 @@ COPY pyproject.toml README.md LICENSE NOTICE app.py ./
 COPY .streamlit/config.toml .streamlit/config.toml
 COPY data/datasets.toml data/datasets.toml
 COPY data/results data/results
-COPY docs/article docs/article
-COPY docs/atlas/cards.json docs/atlas/cards.json
-COPY docs/hatch_build.py docs/hatch_build.py
+COPY data/screenshots data/screenshots
+COPY CHANGELOG.md CHANGELOG.md
+COPY .github/CONTRIBUTING.md .github/CONTRIBUTING.md
+COPY tests/benchmarks/README.md tests/benchmarks/README.md
+COPY docs docs
 COPY imrc imrc
 COPY pages pages
 RUN /opt/venv/bin/pip install --no-deps .

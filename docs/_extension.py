@@ -1,4 +1,4 @@
-"""What the documentation needs besides Sphinx: executed examples, tables of settings, the reference, checked links."""
+"""The documentation with what the library gives: executed examples, tables of settings, the reference."""
 
 from __future__ import annotations
 
@@ -15,25 +15,19 @@ import re
 import shlex
 import shutil
 import tempfile
-import tomllib
 from collections.abc import Iterable, Iterator
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any, ClassVar
-from urllib.parse import unquote, urlsplit
+from typing import Any
 
+import _plain
 import plotly
 import plotly.graph_objects as go
+from _plain import PACKAGES, heading, output, write
 from docutils import nodes
-from docutils.parsers.rst import directives
-from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
-from sphinx.directives.code import CodeBlock
 from sphinx.pycode import ModuleAnalyzer
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
-from sphinx.util.typing import OptionSpec
-from sphinx.writers.html5 import HTML5Translator
 
 import imrc
 from imrc.commands.main import main, parser
@@ -49,15 +43,15 @@ logger = logging.getLogger(__name__)
 
 def _ran(code: str, names: dict[str, Any], where: str) -> tuple[str, go.Figure | None]:
     """Run code; return what it printed, and the figure its last line is, if it is one."""
-    tree, output, value = ast.parse(code), io.StringIO(), None
+    tree, printed, value = ast.parse(code), io.StringIO(), None
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    with contextlib.redirect_stdout(output):
+    with contextlib.redirect_stdout(printed):
         exec(compile(tree, where, "exec"), names)  # noqa: S102 - the project's own pages
         if last is not None:
             value = eval(compile(ast.Expression(last.value), where, "eval"), names)  # noqa: S307 - as above
             if value is not None and not isinstance(value, go.Figure):
                 print(repr(value))  # noqa: T201 - as an interactive session does
-    return output.getvalue(), value if isinstance(value, go.Figure) else None
+    return printed.getvalue(), value if isinstance(value, go.Figure) else None
 
 
 def _drawing(figure: go.Figure, name: str) -> nodes.Node:
@@ -71,26 +65,23 @@ def _drawing(figure: go.Figure, name: str) -> nodes.Node:
     return nodes.raw("", place, format="html")
 
 
-class Run(CodeBlock):
+class Run(_plain.Run):
     """``run``: Python that is executed when the page is built, its output and its figure below; one session a page."""
-
-    option_spec: ClassVar[OptionSpec] = {**CodeBlock.option_spec, "alt": directives.unchanged}
-    optional_arguments = 0
 
     def run(self) -> list[nodes.Node]:
         """Return the code with what it gave."""
         names = self.env.temp_data.setdefault("imrc_names", {"__name__": "__main__"})
-        self.arguments, code = ["python"], "\n".join(self.content)
+        code = "\n".join(self.content)
         where = f"{self.env.docname}, line {self.lineno}"
         try:
             with _elsewhere(self.env.temp_data):
-                output, figure = _ran(code, names, where)
+                printed, figure = _ran(code, names, where)
         except Exception as error:
             logger.warning("%s: %s", type(error).__name__, error, location=self.get_location())
             return super().run()
         found: list[nodes.Node] = super().run()
-        if output:
-            found.append(_output(output))
+        if printed:
+            found.append(output(printed))
         if figure is None:
             return found
         told = self.options.get("alt", "figure")
@@ -104,27 +95,25 @@ def _card(told: str, inside: list[nodes.Node]) -> list[nodes.Node]:
     return [nodes.raw("", summary, format="html"), *inside, nodes.raw("", "</details>", format="html")]
 
 
-class Command(SphinxDirective):
+class Command(_plain.Command):
     """``command``: lines ``$ imrc ...`` that are executed when the page is built, with what they print."""
-
-    has_content = True
 
     def run(self) -> list[nodes.Node]:
         """Return the commands with their output."""
         shown = []
         for line in self.content:
-            output = io.StringIO()
+            printed = io.StringIO()
             words = shlex.split(line.removeprefix("$ "))
             with (
                 _elsewhere(self.env.temp_data),
-                contextlib.redirect_stdout(output),
+                contextlib.redirect_stdout(printed),
                 contextlib.redirect_stderr(io.StringIO()),
             ):
                 status = main(words[1:])
             if words[0] != "imrc" or status != 0:
                 logger.warning("%r ended with %s", line, status, location=self.get_location())
-            shown.append(f"{line}\n{output.getvalue()}")
-        return [_output("\n".join(shown), language="console")]
+            shown.append(f"{line}\n{printed.getvalue()}")
+        return [output("\n".join(shown), language="console")]
 
 
 @contextlib.contextmanager
@@ -143,34 +132,7 @@ def _elsewhere(page: dict[str, Any]) -> Iterator[None]:
             os.environ["IMRC_STORE"] = store
 
 
-def _output(text: str, language: str = "text") -> nodes.Node:
-    text = text.rstrip("\n")
-    block = nodes.literal_block(text, text, classes=["output"])
-    block["language"] = language
-    return block
-
-
 # The reference.
-
-# Public packages, in the order of their pages.
-PACKAGES = {
-    "imrc": "What most people need",
-    "imrc.datasets": "Sequences: built in, synthetic, published, your own",
-    "imrc.features": "Representations",
-    "imrc.core": "The method",
-    "imrc.core.theory": "Effective sample sizes and bounds",
-    "imrc.solvers": "The minimax problem",
-    "imrc.diagnostics": "Is it evolving?",
-    "imrc.baselines": "Compared methods",
-    "imrc.evaluation": "Runs, results, decisions, comparisons",
-    "imrc.model": "A model for the next file",
-    "imrc.planning": "What past data are worth, before they are collected",
-    "imrc.watch": "An alarm for tasks as they arrive",
-    "imrc.contracts": "What a learner of tasks must hold",
-    "imrc.sweeps": "Sweeps and the results store",
-    "imrc.plots": "Figures",
-    "imrc.report": "Reports",
-}
 
 # What people call: these names and the public members of their classes (of some, those of MEMBERS) have all sections,
 # and come first on their pages. Everything else says in one to three lines what its signature does not.
@@ -232,25 +194,17 @@ def _entry(package: str, name: str, thing: object, docs: dict[str, str]) -> list
 
 def write_reference(app: Sphinx) -> None:
     """Write a page for every public package: its text, and all names it exports."""
-    folder = Path(app.srcdir, "reference", "api")
-    folder.mkdir(parents=True, exist_ok=True)
-    for package, title in PACKAGES.items():
+    for package in PACKAGES:
         module = importlib.import_module(package)
         docs = _attribute_docs(package)
-        heading = f"{package}: {title}"
-        lines = [heading, "=" * len(heading), "", f".. automodule:: {package}", "   :no-members:", ""]
+        lines = [heading(package), f".. automodule:: {package}", "   :no-members:", ""]
         called = [name for name in module.__all__ if name in CONTRACT.get(package, ())]
         for name in [*called, *(name for name in module.__all__ if name not in called)]:
             thing = getattr(module, name)
             if inspect.ismodule(thing):
                 continue
             lines += _entry(package, name, thing, docs)
-        _write(folder / f"{package}.rst", "\n".join(lines))
-
-
-def _write(file: Path, text: str) -> None:
-    if not file.exists() or file.read_text(encoding="utf-8") != text:
-        file.write_text(text, encoding="utf-8")
+        write(Path(app.srcdir, "reference", "api", f"{package}.rst"), "\n".join(lines))
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
@@ -274,43 +228,6 @@ class SettingsTable(SphinxDirective):
         return ["" if value is None else str(getattr(value, "kind", value)) for value in values]
 
 
-class Architecture(SphinxDirective):
-    """``architecture``: the packages in rows, each above those it may import, from the contract that is checked."""
-
-    def run(self) -> list[nodes.Node]:
-        """Return a row of boxes for each layer."""
-        project = tomllib.loads(Path(self.env.srcdir).with_name("pyproject.toml").read_text(encoding="utf-8"))
-        contracts = project["tool"]["importlinter"]["contracts"]
-        (layers,) = (one["layers"] for one in contracts if one["name"] == "Data flows one way")
-        rows = [[("pages", "The app, seven pages", "")]]
-        for layer in layers:
-            names = [f"imrc.{name.strip(' ()')}" for name in layer.split(":")]
-            rows.append(
-                [
-                    (name, self._title(name), self._page(name))
-                    for name in names
-                    if not name.startswith(("imrc._", "imrc.cli"))
-                ]
-            )
-        drawn = "".join(f"<div>{''.join(map(self._box, row))}</div>" for row in rows if row)
-        return [nodes.raw("", f'<div class="layers">{drawn}</div>', format="html")]
-
-    @staticmethod
-    def _title(name: str) -> str:
-        told = inspect.getdoc(importlib.import_module(name)) or ""
-        return PACKAGES.get(name) or told.split("\n")[0].split(":")[0].rstrip(".")
-
-    def _page(self, name: str) -> str:
-        target = f"reference/api/{name}"
-        return self.env.app.builder.get_relative_uri(self.env.docname, target) if name in PACKAGES else ""
-
-    @staticmethod
-    def _box(box: tuple[str, str, str]) -> str:
-        name, title, link = box
-        shown = f"<code>{name}</code><br>{html.escape(title)}"
-        return f'<a href="{link}">{shown}</a>' if link else f"<span>{shown}</span>"
-
-
 class CommandLine(SphinxDirective):
     """``command-line``: every command with its options, from the parsers themselves."""
 
@@ -321,7 +238,7 @@ class CommandLine(SphinxDirective):
             section = nodes.section(ids=[nodes.make_id(name)], names=[name])
             section += nodes.title(name, name)
             usage = argparse.ArgumentParser.format_usage(command).removeprefix("usage: ")
-            section += _output(" ".join(usage.split()))
+            section += output(" ".join(usage.split()))
             rows = []
             for action in command._actions:
                 if isinstance(action, (argparse._HelpAction, argparse._SubParsersAction)):
@@ -358,19 +275,6 @@ def without_requests(_app: Sphinx, _what: str, name: str, _thing: object, skip: 
     return True if re.fullmatch(r"set_\w+_request", name) else None
 
 
-# Formulas: browsers draw MathML themselves.
-
-
-def _inline_math(self: HTML5Translator, node: nodes.math) -> None:
-    self.body.append(tex2mathml(node.astext()))
-    raise nodes.SkipNode
-
-
-def _display_math(self: HTML5Translator, node: nodes.math_block) -> None:
-    self.body.append(f'<div class="math-block">{tex2mathml(node.astext(), as_block=True)}</div>')
-    raise nodes.SkipNode
-
-
 # Links.
 
 
@@ -378,47 +282,6 @@ def name_not_found(_app: Sphinx, _env: object, node: nodes.Element, _content: ob
     """Warn of a name in a text that the reference does not have; docstrings may name what is not public."""
     if not node.get("refdoc", "").startswith("reference/api/") and node.get("refdomain") == "py":
         logger.warning("no such public name: %s", node["reftarget"], location=node)
-
-
-class _Page(HTMLParser):
-    """Links and places of a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.links: list[tuple[str, str]] = []
-        self.places: set[str] = set()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note what a tag links to, and what it is called."""
-        values = dict(attrs)
-        self.places |= {values[name] or "" for name in ("id", "name") if name in values}
-        # What leaves a frame leads to the app around it, and is shown there only. A page's own address is no link.
-        if values.get("target") != "_top" and values.get("rel") != "canonical":
-            self.links += [(tag, values[name] or "") for name in ("href", "src") if name in values]
-
-
-def check_links(app: Sphinx, error: Exception | None) -> None:
-    """Warn of every link to a file or a place that is not there, and of what would be fetched from another host."""
-    if error is not None or app.builder.name != "html":
-        return
-    root = Path(app.outdir)
-    pages = {}
-    for file in root.rglob("*.html"):
-        pages[file] = _Page()
-        pages[file].feed(file.read_text(encoding="utf-8"))
-    for file, page in pages.items():
-        for tag, link in page.links:
-            parts = urlsplit(link)
-            if parts.scheme or parts.netloc:
-                if tag != "a" and parts.scheme != "data":
-                    logger.warning("%s fetches %s", file.relative_to(root), link)
-                continue
-            target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
-            target = target / "index.html" if target.is_dir() else target
-            if not target.is_file():
-                logger.warning("%s links to %s, which is not there", file.relative_to(root), link)
-            elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].places:
-                logger.warning("%s links to %s, a place that is not there", file.relative_to(root), link)
 
 
 def copy_plotly(app: Sphinx, error: Exception | None) -> None:
@@ -429,17 +292,15 @@ def copy_plotly(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Add everything above to Sphinx."""
-    app.add_directive("run", Run)
-    app.add_directive("command", Command)
-    app.add_directive("settings-table", SettingsTable)
-    app.add_directive("command-line", CommandLine)
-    app.add_directive("architecture", Architecture)
-    app.add_html_math_renderer("mathml", (_inline_math, None), (_display_math, None))
+    """Add everything above to Sphinx, in place of what only shows code."""
+    app.setup_extension("_plain")
+    app.add_directive("run", Run, override=True)
+    app.add_directive("command", Command, override=True)
+    app.add_directive("settings-table", SettingsTable, override=True)
+    app.add_directive("command-line", CommandLine, override=True)
     app.connect("builder-inited", write_reference)
     app.connect("autodoc-process-docstring", escape, priority=100)
     app.connect("autodoc-skip-member", without_requests)
     app.connect("missing-reference", name_not_found)
     app.connect("build-finished", copy_plotly, priority=100)
-    app.connect("build-finished", check_links, priority=900)
     return {"version": imrc.__version__, "parallel_read_safe": False, "parallel_write_safe": False}

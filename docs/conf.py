@@ -1,4 +1,7 @@
-"""Configuration of the documentation: ``python -m sphinx -W docs docs/_build/html`` builds it, without a network."""
+"""Configuration of the documentation: ``python -m sphinx -W docs docs/_build/html`` builds it, without a network.
+
+With ``-t quick`` the library is not run: an installation builds the site that way, before its dependencies are there.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,15 @@ HERE = Path(__file__).resolve().parent
 # The extension stands beside this file, the package above it.
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
+from _plain import MISSING  # noqa: E402
+
 import imrc  # noqa: E402
 
 project = "imrc"
 author = "The imrc contributors"
 version = release = imrc.__version__
-extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_parser", "_extension"]
+QUICK = tags.has("quick")  # noqa: F821 - Sphinx gives it
+extensions = ["myst_parser", *(["_plain"] if QUICK else ["sphinx.ext.autodoc", "numpydoc", "_extension"])]
 exclude_patterns = ["_build", "article", "atlas", "paper"]
 
 html_theme = "furo"
@@ -22,9 +28,12 @@ html_title = f"imrc {release}"
 html_baseurl = "https://imrc.example/docs/"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = [("plotly.min.js", {"defer": "defer"}), ("figures.js", {"defer": "defer"}), "copy.js"]
+figures = [] if QUICK else [(name, {"defer": "defer"}) for name in ("plotly.min.js", "figures.js")]
+html_js_files = [*figures, "copy.js"]
 # The article and the atlas are one file each, with a script of their own; they are shown as they are.
 html_extra_path = ["article", "atlas", "llms.txt"]
+if QUICK:
+    html_theme_options = {"announcement": MISSING}
 html_show_sphinx = html_show_copyright = False
 html_copy_source = False
 html_math_renderer = "mathml"

@@ -49,7 +49,12 @@ def test_the_app_starts_from_the_archive(unpacked, tmp_path, monkeypatch):
     assert str(unpacked) in home.stdout.decode()
     with server_process(folder=tmp_path) as (url, _):
         assert b"<html" in urllib.request.urlopen(url).read()
-        assert b"What neighbours know" in urllib.request.urlopen(f"{url}/documentation/article.html").read()
+        for path, text in (
+            ("", b"I have a table"),
+            ("how-to/score.html", b"pumps.imrc"),
+            ("article.html", b"neighbours know"),
+        ):
+            assert text in urllib.request.urlopen(f"{url}/documentation/{path}").read()
 
 
 def test_a_run_works_from_the_archive(unpacked, tmp_path):
@@ -74,14 +79,8 @@ def test_the_version_is_in_one_place_and_links_work_anywhere(unpacked):
 def test_data_and_types_are_there_and_nothing_of_others(unpacked):
     (record,) = unpacked.glob("*.dist-info/RECORD")
     files = {line.split(",")[0] for line in record.read_text(encoding="utf-8").splitlines()}
-    for name in (
-        "py.typed",
-        "datasets/datasets.toml",
-        "paper/results/errors.csv",
-        "_app/app.py",
-        "_app/.streamlit/config.toml",
-    ):
-        assert f"imrc/{name}" in files
+    needed = "py.typed datasets/datasets.toml paper/results/errors.csv _app/app.py _app/.streamlit/config.toml"
+    assert {f"imrc/{name}" for name in needed.split()} <= files
     assert [name for name in files if re.search(r"tests/|\.pyc$|\.nb[ic]$|\.sqlite", name)] == []
 
 

@@ -8,7 +8,7 @@ import inspect
 import itertools
 import pkgutil
 import re
-import runpy
+import sys
 import textwrap
 from pathlib import Path
 
@@ -28,7 +28,8 @@ SAYS_IT = re.compile(r"(Return|Yield|Whether|Number|Name)")
 
 
 ROOT = Path(__file__).parents[2]
-EXTENSION = runpy.run_path(str(ROOT / "docs" / "_extension.py"))
+sys.path.append(str(ROOT / "docs"))
+EXTENSION = vars(importlib.import_module("_extension"))
 CONTRACT, MEMBERS = EXTENSION["CONTRACT"], EXTENSION["MEMBERS"]
 
 
@@ -123,15 +124,11 @@ def test_everything_else_is_short():
 
 def figure_functions() -> set[str]:
     """Return the names of the public functions of `imrc.plots` that return a figure."""
-    return {
-        node.name
-        for path in (ROOT / "imrc" / "plots").glob("[!_]*.py")
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.FunctionDef)
-        and not node.name.startswith("_")
-        and node.returns is not None
-        and "go.Figure" in ast.unparse(node.returns)
-    }
+    files = pkgutil.iter_modules(importlib.import_module("imrc.plots").__path__, "imrc.plots.")
+    modules = [importlib.import_module(file.name) for file in files if "._" not in file.name]
+    found = [one for module in modules for one in vars(module).values() if inspect.isfunction(one)]
+    figures = [one for one in found if one.__annotations__.get("return") == "go.Figure"]
+    return {one.__name__ for one in figures if "._" not in one.__module__ and one.__name__[0] != "_"}
 
 
 def test_every_figure_is_in_the_gallery():
