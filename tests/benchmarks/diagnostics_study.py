@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.signal import lfilter
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -41,26 +42,22 @@ def deviations(scenario: str, k: int, size: int, generator: np.random.Generator)
     noise = generator.standard_normal((k, size))
     time_ = np.arange(k)[:, None]
     direction = generator.standard_normal(size)
-    direction /= np.linalg.norm(direction)
-    if scenario == "identical":
-        return np.zeros((k, size))
-    if scenario == "iid":
-        return noise
-    if scenario == "walk":
-        return np.cumsum(noise, axis=0)
-    if scenario == "walk_1_direction":
-        # The same total variance per step as in all directions.
-        return np.cumsum(noise[:, :1], axis=0) * direction * np.sqrt(size)
+    direction *= np.sqrt(size) / np.linalg.norm(direction)
+    walk = np.cumsum(noise, axis=0)
+    straight = {
+        "identical": np.zeros((k, size)),
+        "iid": noise,
+        "walk": walk,
+        "walk_1_direction": walk[:, :1] * direction,  # the same total variance per step as in all directions
+        "walk_drift": walk + time_ * direction,
+        "straight_trend": 0.5 * time_ * direction,
+    }
+    if scenario in straight:
+        return straight[scenario]
     if scenario == "ar_0.6":
         path = noise.copy()
         path[0] /= np.sqrt(1 - 0.36)
-        for j in range(1, k):
-            path[j] += 0.6 * path[j - 1]
-        return path
-    if scenario == "walk_drift":
-        return np.cumsum(noise, axis=0) + time_ * direction * np.sqrt(size)
-    if scenario == "straight_trend":
-        return 0.5 * time_ * direction * np.sqrt(size)
+        return lfilter([1.0], [1.0, -0.6], path, axis=0)
     if scenario == "period_5":
         period = 2 if k == 5 else 5
         return np.sqrt(2) * np.cos(2 * np.pi * time_ / period + generator.uniform(0, 2 * np.pi, size))

@@ -5,6 +5,7 @@ What pages of the documentation execute when they are built (`{run}`, `{command}
 
 import contextlib
 import io
+import pydoc
 import re
 import shlex
 from pathlib import Path
@@ -71,23 +72,36 @@ def test_commands_print_what_is_shown(request, capsys, tmp_path, monkeypatch, ne
         assert_as_shown(output, shown)
 
 
+(COMMANDS,) = (action.choices for action in parser()._actions if isinstance(action.choices, dict))
+
+
 def test_every_command_is_shown():
-    (choices,) = (action.choices for action in parser()._actions if isinstance(action.choices, dict))
     shown = {command.split()[0] for _, block in BLOCKS for command, _ in commands(block)}
     for text in PAGES.values():
         for block in re.findall(r"```\{command\}\n(.*?)```", text, re.DOTALL):
             shown |= {command.split()[0] for command, _ in commands(block)}
     # The app ends only when it is stopped.
-    assert set(choices) - {"app"} <= shown
+    assert set(COMMANDS) - {"app"} <= shown
     assert "imrc app" in README
 
 
-def test_ci_runs_the_test_command_of_readme():
-    assert re.search(r"<!-- test command -->\n```bash\npython3 -m venv .*pytest", README)
-    assert "test command" in (ROOT / ".ci" / "run").read_text()
+DOCUMENTS = [
+    ROOT / "README.md",
+    *(ROOT / ".github").glob("*.md"),
+    *PAGES,
+    *(ROOT / "tests" / "benchmarks").glob("*.md"),
+]
 
 
-@pytest.mark.parametrize("target", re.findall(r"\]\(([^)#]+)\)", README))
-def test_links_and_screenshots_exist(target):
-    if not target.startswith("http"):
-        assert (ROOT / target).is_file()
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_files_commands_and_names_exist(document):
+    text = re.sub(r"`git show [^`]+`|`[^`]+` in the history", "", document.read_text(encoding="utf-8"))
+    files = re.findall(r"(?<![\w/.~])(?:imrc|pages|tests|docs|data|\.github|\.ci)/(?!_build)[\w./-]*\w", text)
+    assert [name for name in files if not (ROOT / name).exists() and "_build" not in name] == []
+    names = set(re.findall(r"(?<![\w/.@])imrc(?:\.[A-Za-z_]\w*)+", text)) - {"imrc.example"}
+    assert [name for name in names if pydoc.locate(name) is None] == []
+    for command, options in re.findall(r"(?:^(?:\$ | {4})?|`)imrc ([a-z]+)([^`\n]*)", text, re.MULTILINE):
+        assert set(re.findall(r"--[a-z0-9-]+", options)) <= set(COMMANDS[command]._option_string_actions), options
+    if document.parent != ROOT / "docs":  # links of the site are checked when it is built
+        links = re.findall(r"\]\((?!https?:)([^)#]+)\)", text)
+        assert [link for link in links if not (document.parent / link).is_file()] == []
