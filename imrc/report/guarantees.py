@@ -16,7 +16,7 @@ from imrc.core.theory import AdmissibleKappa, risk_bound, samples_for_bound
 from imrc.core.theory import admissible_kappa as _admissible_kappa
 from imrc.diagnostics import Assessment, Verdict
 from imrc.diagnostics.samples import CONSTANT, mapped, resolve_transform
-from imrc.solvers.api import prepare_instances, run_subgradient
+from imrc.solvers import Problem, prepare_instances
 from imrc.tasks import TaskSequence
 from imrc.wording import huge, number
 
@@ -45,8 +45,7 @@ def plug_in(sequence: TaskSequence, features: object = None, *, largest: int = 2
     risks, norms, largest_value, width = [], [], 0.0, 0
     for j, X1 in zip(tasks, rows, strict=True):
         tau, _ = sample_moments(X1, sequence.encoded(int(j)), sequence.n_classes, with_variance=False)
-        zero = np.zeros_like(tau)
-        solution = run_subgradient(prepare_instances(X1), tau, zero, sequence.n_classes, _ITERATIONS, zero, zero)
+        solution = Problem(prepare_instances(X1), tau, np.zeros_like(tau)).solve(sequence.n_classes, _ITERATIONS)
         risks.append(max(solution.value, 0.0))
         norms.append(float(np.abs(solution.mu).sum()))
         largest_value, width = max(largest_value, float(np.abs(X1).max())), X1.shape[1]

@@ -51,10 +51,6 @@ class Solution:
         Classifier parameters: one block per class, intercept first.
     value : float
         Objective of (3) at `mu`: the minimax risk R(U) once the problem is solved to optimality.
-    lower_bound : float or None
-        Exact method: a lower bound of the optimum (over |mu| <= box if there is a box).
-    gap : float or None
-        Exact method: ``value - lower_bound``.
     iterations : int
         Iterations done.
     converged : bool
@@ -65,20 +61,26 @@ class Solution:
         Last iterate, from which a following problem can continue.
     last_value : float
         Objective at `last`.
+    lower_bound : float or None
+        Exact method: a lower bound of the optimum (over |mu| <= box if there is a box).
     box : float or None
         Bound on |mu| that was used; None: there was none.
     """
 
     mu: Floats
     value: float
-    lower_bound: float | None
-    gap: float | None
     iterations: int
     converged: bool
     status: str
     last: Floats
     last_value: float
+    lower_bound: float | None = None
     box: float | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """Whether `value` is the optimum: its distance to the lower bound; None without one."""
+        return None if self.lower_bound is None else self.value - self.lower_bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,68 +110,32 @@ def prepare_instances(X1: Floats, incremental: bool | None = None) -> InstanceSe
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One problem (3), on trusted input."""
+    """One problem (3), on trusted input: flat vectors of float64."""
 
     instances: InstanceSet
     tau: Floats  # (m,), as is lam
     lam: Floats
-    start: Solution | Floats | None = None  # as `warm_start` of `solve`
+    start: Solution | tuple[Floats, Floats] | None = None  # first iterate and first candidate; None: zeros
 
+    def solve(self, n_classes: int, max_iter: int, method: str = "subgradient", box: float | None = None) -> Solution:
+        """Solve it by one of the methods; only the exact one heeds a box."""
+        start = (self.start.last, self.start.mu) if isinstance(self.start, Solution) else self.start
+        first, candidate = start or (np.zeros_like(self.tau),) * 2
+        if method == "exact":
+            from imrc.solvers._exact import solve_exact
 
-def run_subgradient(
-    instances: InstanceSet,
-    tau: Floats,
-    lam: Floats,
-    n_classes: int,
-    max_iter: int,
-    start: Floats,
-    candidate: Floats,
-) -> Solution:
-    """Run the compiled method on trusted input; vectors are flat, float64 and contiguous."""
-    from imrc.solvers import _subgradient
+            return solve_exact(self.instances.X1, self.tau, self.lam, n_classes, box, candidate)
+        from imrc.solvers import _subgradient
 
-    shape = (n_classes, instances.X1.shape[1])
-    best, last = np.empty(shape), np.empty(shape)
-    value, last_value = _subgradient.run(
-        instances.rows,
-        instances.columns,
-        GRAM_NUMBERS,
-        tau.reshape(shape),
-        lam.reshape(shape),
-        start.reshape(shape),
-        candidate.reshape(shape),
-        max_iter,
-        best,
-        last,
-    )
-    return Solution(
-        mu=best.ravel(),
-        value=value,
-        lower_bound=None,
-        gap=None,
-        iterations=max_iter,
-        converged=False,
-        status=f"stopped after {max_iter} iterations",
-        last=last.ravel(),
-        last_value=last_value,
-    )
-
-
-def _starting_points(start: Solution | Floats | None, tau: Floats) -> tuple[Floats, Floats]:
-    """Return first iterate and first candidate."""
-    if isinstance(start, Solution):
-        return start.last, start.mu
-    point = np.zeros_like(tau) if start is None else start
-    return point, point
-
-
-def _solve(problem: Problem, n_classes: int, max_iter: int, method: str, box: float | None = None) -> Solution:
-    start, candidate = _starting_points(problem.start, problem.tau)
-    if method == "exact":
-        from imrc.solvers._exact import solve_exact
-
-        return solve_exact(problem.instances.X1, problem.tau, problem.lam, n_classes, box, candidate)
-    return run_subgradient(problem.instances, problem.tau, problem.lam, n_classes, max_iter, start, candidate)
+        shape = (n_classes, self.instances.X1.shape[1])
+        best, last = np.empty(shape), np.empty(shape)
+        tau, lam, first, candidate = (one.reshape(shape) for one in (self.tau, self.lam, first, candidate))
+        rows, columns = self.instances.rows, self.instances.columns
+        value, last_value = _subgradient.run(
+            rows, columns, GRAM_NUMBERS, tau, lam, first, candidate, max_iter, best, last
+        )
+        status = f"stopped after {max_iter} iterations"
+        return Solution(best.ravel(), value, max_iter, False, status, last.ravel(), last_value)
 
 
 @cache
@@ -190,31 +156,23 @@ def solve_many(
 
     `threads` None: all cores if there is more than one problem; never more than 1 from inside `solve_many` itself.
     """
+    how = n_classes, max_iter, method
     if len(problems) < 2 or (threads or cores()) < 2:
-        return [_solve(problem, n_classes, max_iter, method) for problem in problems]
+        return [problem.solve(*how) for problem in problems]
     submit = _pool(os.getpid()).submit
-    futures = [submit(_solve, problem, n_classes, max_iter, method) for problem in problems[1:]]
-    first = _solve(problems[0], n_classes, max_iter, method)  # this thread works as well
+    futures = [submit(problem.solve, *how) for problem in problems[1:]]
+    first = problems[0].solve(*how)  # this thread works as well
     return [first, *(future.result() for future in futures)]
 
 
-def _check_problem(X: ArrayLike, tau: ArrayLike, lam: ArrayLike, n_classes: int) -> tuple[Floats, Floats, Floats, int]:
-    X = check_matrix("X", X)
-    if len(X) == 0:
-        raise ValueError("X must hold at least one instance.")
-    n_classes = check_int("n_classes", n_classes, 2)
-    size = n_classes * (X.shape[1] + 1)
-    vectors = []
-    for name, value in (("tau", tau), ("lam", lam)):
-        vector = np.ascontiguousarray(value, dtype=np.float64)
-        if vector.shape != (size,):
-            raise ValueError(f"{name} must have shape ({size},) = n_classes * (features + 1); got {vector.shape}.")
-        if not np.isfinite(vector).all():
-            raise ValueError(f"{name} has a missing or infinite value at index {np.argmin(np.isfinite(vector))}.")
-        vectors.append(vector)
-    if (vectors[1] < 0).any():
-        raise ValueError(f"lam must not be negative; it is at index {int(np.argmax(vectors[1] < 0))}.")
-    return X, vectors[0], vectors[1], n_classes
+def _vector(name: str, value: ArrayLike, size: int) -> Floats:
+    """Return a vector over components, contiguous; ValueError names what is wrong with it."""
+    vector = np.ascontiguousarray(value, dtype=np.float64)
+    if vector.shape != (size,):
+        raise ValueError(f"{name} must have shape ({size},) = n_classes * (features + 1); got {vector.shape}.")
+    if not np.isfinite(vector).all():
+        raise ValueError(f"{name} has a missing or infinite value at index {np.argmin(np.isfinite(vector))}.")
+    return vector
 
 
 def solve(
@@ -268,7 +226,7 @@ def solve(
     Raises
     ------
     ValueError
-        If shapes do not fit or values are not finite, or a box is given to the subgradient method.
+        If shapes do not match or values are not finite, or a box is given to the subgradient method.
 
     Examples
     --------
@@ -285,22 +243,23 @@ def solve(
     ('optimal', True)
     """
     check_choice("method", method, SOLVERS)
-    X, tau, lam, n_classes = _check_problem(X, tau, lam, n_classes)
-    max_iter = check_int("max_iter", max_iter, 1)
+    X = check_matrix("X", X)
+    if len(X) == 0:
+        raise ValueError("X must contain at least one instance.")
+    size = check_int("n_classes", n_classes, 2) * (X.shape[1] + 1)
+    tau, lam = _vector("tau", tau, size), _vector("lam", lam, size)
+    if (lam < 0).any():
+        raise ValueError(f"lam must not be negative; it is at index {int(np.argmax(lam < 0))}.")
+    check_int("max_iter", max_iter, 1)
     if box is not None:
         box = check_real("box", box, 0.0, low_open=True)
         if method != "exact":
             raise ValueError('box is an option of method="exact". The subgradient method does not bound mu.')
-    start = warm_start
-    if not (start is None or isinstance(start, Solution)):
-        start = np.ascontiguousarray(start, dtype=np.float64)
-    for point in _starting_points(start, tau):
-        if point.shape != tau.shape:
-            raise ValueError(f"warm_start must have {tau.shape[0]} parameters; got shape {point.shape}.")
-        if not np.isfinite(point).all():
-            raise ValueError("warm_start has a missing or infinite value.")
-    problem = Problem(prepare_instances(with_intercept(X)), tau, lam, start)
-    solution = _solve(problem, n_classes, max_iter, method, box)
+    start = None
+    if warm_start is not None:
+        given = (warm_start.last, warm_start.mu) if isinstance(warm_start, Solution) else (warm_start, warm_start)
+        start = _vector("warm_start", given[0], size), _vector("warm_start", given[1], size)
+    solution = Problem(prepare_instances(with_intercept(X)), tau, lam, start).solve(n_classes, max_iter, method, box)
     if not np.isfinite([solution.value, solution.last_value]).all():
         raise ValueError("The scores became too large for floating-point numbers. Scale the features.")
     return solution
@@ -315,7 +274,7 @@ def warm_up(progress: Callable[[float, str], object] = lambda _share, _text: Non
 
     ones, zeros = np.ones((2, 2)), np.zeros(4)
     progress(0.0, "Compiling: subgradient method")
-    run_subgradient(prepare_instances(ones), zeros, zeros, 2, 1, zeros, zeros)
+    Problem(prepare_instances(ones), zeros, zeros).solve(2, 1)
     progress(0.4, "Compiling: rule for log loss")
     solve_in_turn(ones, np.arange(2), ones[:1] / 2, ones[0, :1], zeros.reshape(1, 2, 2), primal=True, tolerances=1.0)
     progress(1.0, "Compiled")

@@ -105,105 +105,99 @@ def _data_term(scores, weights, targets, residual):
 
 
 @njit(cache=True, nogil=True)
-def _gradient(matrix, first, primal, residual, penalty, a, gradient, image):
+def _sum(a, factor, b, out):
+    """Write a + factor * b, each product rounded."""
+    for c in range(a.shape[0]):
+        for i in range(a.shape[1]):
+            out[c, i] = a[c, i] + factor * b[c, i]
+
+
+@njit(cache=True, nogil=True)
+def _gradient(matrix, first, primal, residual, penalty, point, gradient):
     """Write the gradient and its image; return its norm."""
+    classes = len(residual)
+    own, image = gradient[:classes], gradient[classes:]
     if primal:
-        _transposed_times(matrix, residual, gradient)
-        _add(gradient, penalty, a)
-        image[:] = gradient
+        _transposed_times(matrix, residual, own)
+        _add(own, penalty, point[:classes])
+        image[:] = own
     else:
-        gradient[:] = residual
-        _add(gradient, penalty, a)
-        _times(matrix, first, gradient, image)
-    return np.sqrt(max(_dot(gradient, image), 0.0))
+        own[:] = residual
+        _add(own, penalty, point[:classes])
+        _times(matrix, first, own, image)
+    return np.sqrt(max(_dot(own, image), 0.0))
 
 
 @njit(cache=True, nogil=True)
 def _fit(matrix, first, primal, targets, weights, penalty, start, max_iter, tolerance):
-    """Limited-memory BFGS; returns coefficients, value, iterations, norm of the gradient.
+    """Limited-memory BFGS; return coefficients, value and iterations.
 
     matrix: Gram matrix, N columns from the first one on, or (N, p) samples if primal, intercept included. targets
     (C, N): tau = sum_i targets[c, i] x_i in block c. weights (N,) sum to 1. start: (C, N) or (C, p), summing to zero
-    over classes. penalty / 2 |mu|^2.
+    over classes. penalty / 2 |mu|^2. Vectors are (2 C, columns): coefficients, and their image below them.
     """
-    classes, size = targets.shape
-    q = start.shape[1]
-    a = start.copy()
-    scores = np.empty((classes, size))
-    _times(matrix, first, a, scores)
-    image = a.copy() if primal else scores.copy()
-    residual = np.empty((classes, size))
-    value = _data_term(scores, weights, targets, residual) + 0.5 * penalty * _dot(a, image)
-    gradient, gradient_image = np.empty((classes, q)), np.empty((classes, q))
-    norm = _gradient(matrix, first, primal, residual, penalty, a, gradient, gradient_image)
-    # Differences of iterates (s) and gradients (g), each with its image.
-    s, s_image = np.empty((_MEMORY, classes, q)), np.empty((_MEMORY, classes, q))
-    g, g_image = np.empty((_MEMORY, classes, q)), np.empty((_MEMORY, classes, q))
+    classes = len(targets)
+    shape = 2 * classes, start.shape[1]
+    point, gradient, direction = np.empty(shape), np.empty(shape), np.empty(shape)
+    new, new_gradient = np.empty(shape), np.empty(shape)
+    scores, new_scores = np.empty(targets.shape), np.empty(targets.shape)
+    along, residual = np.empty(targets.shape), np.empty(targets.shape)
+    # Differences of iterates (s) and gradients (g).
+    s, g = np.empty((_MEMORY, *shape)), np.empty((_MEMORY, *shape))
     curvature, alpha = np.ones(_MEMORY), np.zeros(_MEMORY)
-    direction, direction_image = np.empty((classes, q)), np.empty((classes, q))
-    direction_scores = np.empty((classes, size))
-    new_a, new_image, new_scores = np.empty_like(a), np.empty_like(a), np.empty_like(scores)
-    new_gradient, new_gradient_image = np.empty_like(a), np.empty_like(a)
+    _times(matrix, first, start, scores)
+    point[:classes] = start
+    point[classes:] = start if primal else scores
+    value = _data_term(scores, weights, targets, residual) + 0.5 * penalty * _dot(point[:classes], point[classes:])
+    norm = _gradient(matrix, first, primal, residual, penalty, point, gradient)
     iteration = 0
     while iteration < max_iter and norm > tolerance:
         direction[:] = -gradient
-        direction_image[:] = -gradient_image
         stored = min(iteration, _MEMORY)
         for back in range(stored):
             j = (iteration - 1 - back) % _MEMORY
-            alpha[j] = _dot(s_image[j], direction) / curvature[j]
+            alpha[j] = _dot(s[j, classes:], direction[:classes]) / curvature[j]
             _add(direction, -alpha[j], g[j])
-            _add(direction_image, -alpha[j], g_image[j])
         scale = 1.0 / (penalty + 1.0)
         if stored > 0:
             j = (iteration - 1) % _MEMORY
-            scale = curvature[j] / _dot(g[j], g_image[j])
+            scale = curvature[j] / _dot(g[j, :classes], g[j, classes:])
         direction *= scale
-        direction_image *= scale
         for back in range(stored - 1, -1, -1):
             j = (iteration - 1 - back) % _MEMORY
-            beta = _dot(g_image[j], direction) / curvature[j]
+            beta = _dot(g[j, classes:], direction[:classes]) / curvature[j]
             _add(direction, alpha[j] - beta, s[j])
-            _add(direction_image, alpha[j] - beta, s_image[j])
-        slope = _dot(gradient_image, direction)
+        slope = _dot(gradient[classes:], direction[:classes])
         if slope >= 0.0:  # rounding: fall back to the gradient
             direction[:] = -gradient
-            direction_image[:] = -gradient_image
             slope = -norm * norm
         if primal:
-            _times(matrix, first, direction, direction_scores)
+            _times(matrix, first, direction[:classes], along)
         else:
-            direction_scores[:] = direction_image
+            along[:] = direction[classes:]
         step, accepted, new_value = 1.0, False, value
         for _ in range(40):
-            for c in range(classes):
-                for i in range(q):
-                    new_a[c, i] = a[c, i] + step * direction[c, i]
-                    new_image[c, i] = image[c, i] + step * direction_image[c, i]
-                for i in range(size):
-                    new_scores[c, i] = scores[c, i] + step * direction_scores[c, i]
-            new_value = _data_term(new_scores, weights, targets, residual) + 0.5 * penalty * _dot(new_a, new_image)
+            _sum(point, step, direction, new)
+            _sum(scores, step, along, new_scores)
+            new_value = _data_term(new_scores, weights, targets, residual)
+            new_value += 0.5 * penalty * _dot(new[:classes], new[classes:])
             if new_value <= value + 1e-4 * step * slope:
                 accepted = True
                 break
             step *= 0.5
         if not accepted:
             break
-        norm = _gradient(matrix, first, primal, residual, penalty, new_a, new_gradient, new_gradient_image)
+        norm = _gradient(matrix, first, primal, residual, penalty, new, new_gradient)
         j = iteration % _MEMORY
-        for c in range(classes):
-            for i in range(q):
-                s[j, c, i] = new_a[c, i] - a[c, i]
-                s_image[j, c, i] = new_image[c, i] - image[c, i]
-                g[j, c, i] = new_gradient[c, i] - gradient[c, i]
-                g_image[j, c, i] = new_gradient_image[c, i] - gradient_image[c, i]
-        curvature[j] = _dot(s[j], g_image[j])
-        a[:], image[:], scores[:], value = new_a, new_image, new_scores, new_value
-        gradient[:], gradient_image[:] = new_gradient, new_gradient_image
+        _sum(new, -1.0, point, s[j])
+        _sum(new_gradient, -1.0, gradient, g[j])
+        curvature[j] = _dot(s[j, :classes], g[j, classes:])
+        point, new, scores, new_scores, value = new, point, new_scores, scores, new_value
+        gradient, new_gradient = new_gradient, gradient
         iteration += 1
-        if curvature[j] <= 0.0 or _dot(g[j], g_image[j]) <= 0.0:
+        if curvature[j] <= 0.0 or _dot(g[j, :classes], g[j, classes:]) <= 0.0:
             break  # the last step is lost in rounding: nothing more to gain
-    return a, value, iteration, norm
+    return point[:classes], value, iteration
 
 
 @njit(cache=True, nogil=True)
@@ -233,8 +227,8 @@ def _fit_in_turn(X, gram, primal, times, moving, y, weights, penalties, starts, 
             targets[y[first + i], i] = w[i]
         start = found[p, :, low:high].copy()
         found[p] = 0.0
-        solved = _fit(part, column, primal[p], targets, w, penalties[p], start, max_iter, within[p])
-        found[p, :, low:high], values[p], iterations[p] = solved[0], solved[1], solved[2]
+        fitted = _fit(part, column, primal[p], targets, w, penalties[p], start, max_iter, within[p])
+        found[p, :, low:high], values[p], iterations[p] = fitted
     return found, values, iterations
 
 

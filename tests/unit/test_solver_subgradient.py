@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from imrc.solvers import Problem, prepare_instances, solve, solve_many, warm_up
-from imrc.solvers import api as batch
 from tests.solver_problems import objective, random_problem, subgradient_numpy
 
 MODES = ("direct", "incremental")
@@ -17,9 +16,7 @@ def instances_in_mode(X1, mode):
 
 
 def run(instances, tau, lam, start, candidate, max_iter):
-    return batch.run_subgradient(
-        instances, tau.ravel(), lam.ravel(), len(tau), max_iter, start.ravel(), candidate.ravel()
-    )
+    return Problem(instances, tau.ravel(), lam.ravel(), (start.ravel(), candidate.ravel())).solve(len(tau), max_iter)
 
 
 def subsets_written_out(X1, tau, lam, w):
@@ -131,7 +128,7 @@ def test_many_problems_in_threads_are_the_problems_one_by_one():
         ({"method": "simplex"}, "method must be one of 'exact', 'subgradient'"),
         ({"max_iter": 0}, "max_iter must be at least 1"),
         ({"box": 0.0}, "box must be above 0"),
-        ({"warm_start": np.zeros(5)}, "warm_start must have 4 parameters"),
+        ({"warm_start": np.zeros(5)}, r"warm_start must have shape \(4,\)"),
         ({"warm_start": np.full(4, np.nan)}, "warm_start has a missing or infinite value"),
         ({"X": np.array([[1e308]]), "tau": np.full(4, 1e308)}, "too large"),
     ],
