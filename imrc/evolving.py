@@ -33,7 +33,7 @@ class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : object or None
         A classifier whose `fit` takes ``sample_weight``, or a pipeline that ends with one; give it a ``random_state``
-        if it draws. If it has no `predict_proba`, its predictions count as certain. None: logistic regression.
+        if it draws. If it has no `predict_proba`, its predictions count as certain. The default is logistic regression.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For labels that are not among the classes, missing or infinite values, or shapes that do not fit.
+            For labels that are not among the classes, missing or infinite values, or shapes that do not match.
         """
         first = not hasattr(self, "n_tasks_")
         rows, y = validate_data(self, X, y, reset=first, dtype=np.float64)

@@ -460,7 +460,7 @@ def _side_by_side(X: Floats, frequencies: int, kinds: NDArray[np.str_], generato
 def make(spec: str | FeatureSpec, sequence: TaskSequence, seed: int = 0) -> FeatureMap:
     """Return a feature map learnt from all rows of the first task of a sequence, for uses without a test.
 
-    No repetition of a run has the draw of random frequencies of this seed, see `repetition_draw`.
+    No repetition of a run has the draw of random frequencies of this seed (see `repetition_draw`).
 
     >>> import imrc
     >>> sequence = imrc.datasets.load("random_walk", tasks=3, samples=20)

@@ -85,7 +85,8 @@ def ceiling(vary: Vary, n: float, k: int, b: int, rho: float, of: Place = "mean"
 def needed(ess: float, vary: Vary, n: float, k: int, b: int, rho: float, of: Place = "mean") -> int | None:
     """Return the smallest n, k or b with which a plan reaches `ess` effective samples, the inverse of them.
 
-    The value of what is varied is not looked at. None: impossible, see `ceiling`, or more tasks than `MOST_TASKS`.
+    The value of what is varied is not looked at. None if that is impossible (see `ceiling`) or takes more tasks than
+    `MOST_TASKS`.
 
     >>> needed(25, "n", 10, 20, 3, 0.1), needed(9.9, "n", 10, 20, 3, 0.1, of="next"), needed(25, "k", 10, 20, 3, 0.1)
     (13, 981, None)
@@ -110,7 +111,7 @@ class Way:
     """How one of n, k and b alone reaches a target."""
 
     vary: Vary  #: Which.
-    value: int | None  #: The smallest that does; None: impossible.
+    value: int | None  #: The smallest that does; None if impossible.
     low: int | None  #: The same at the lower end of the interval of the rate.
     high: int | None  #: The same at its upper end.
     ceiling: float  #: Effective samples that no value exceeds.
@@ -150,7 +151,7 @@ def make_plan(rate: Rate, n: int, k: int, b: int, *, ess: float | None = None, o
     n, k, b = check_int("n", n, 1), check_int("k", k, 1, MOST_TASKS), check_int("b", b, 0)
     check_choice("of", of, PLACES)
     if not isinstance(rate, Rate):
-        raise InputTypeError("rate must be a Rate(value, low, high); Rate.guess(0.1) makes one of a guess.")
+        raise InputTypeError("rate must be a Rate(value, low, high); Rate.guess(0.1) turns a guess into one.")
     if not 0 <= rate.low <= rate.value <= rate.high or math.isinf(rate.value):
         raise InputError(f"The rate of change must be finite, at least 0 and inside its interval; got {tuple(rate)}.")
 

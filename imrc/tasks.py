@@ -100,7 +100,7 @@ class TaskSequence:
     name : str
         Short name of the sequence.
     classes : array-like or None
-        Labels in sorted order. None: all labels that occur in the tasks.
+        Labels in sorted order. By default, all labels that occur in the tasks.
     description : str
         One sentence for people.
     feature_names : tuple of str
@@ -194,8 +194,8 @@ class TaskSequence:
                 codes = task.X[~np.isnan(task.X[:, column]), column]
                 if (codes != np.floor(codes)).any() or (codes < 0).any():
                     raise ValueError(
-                        f"tasks[{number}]: column {column} (from 0) is of kind 'category', so it must hold the whole "
-                        "numbers 0, 1, 2, ... that stand for words."
+                        f"tasks[{number}]: column {column} (from 0) is of kind 'category', so it must contain "
+                        "the whole numbers 0, 1, 2, ... that stand for words."
                     )
         return kinds
 
@@ -329,18 +329,18 @@ def how_to_make_tasks(data: object) -> str:
     of_table = 'target="COLUMN", every=300), or by="COLUMN" in place of every'
     if is_frame(data):
         columns = ", ".join(repr(str(name)) for name in data.columns[:8]) + (" …" if len(data.columns) > 8 else "")
-        return f"Make tasks of a data frame by imrc.tasks_from(df, {of_table}. Columns: {columns}."
+        return f"Make tasks from a data frame with imrc.tasks_from(df, {of_table}. Columns: {columns}."
     if isinstance(data, Mapping):
-        return f"Make a data frame of the columns: imrc.tasks_from(pandas.DataFrame(...), {of_table}."
+        return f"Make a data frame from the columns: imrc.tasks_from(pandas.DataFrame(...), {of_table}."
     if isinstance(data, str | os.PathLike):
         named = 'imrc.datasets.load("NAME")'
-        return f"Make tasks of a file by imrc.tasks_from({str(data)!r}, {of_table}; {named} gives a dataset."
+        return f"Make tasks from a file with imrc.tasks_from({str(data)!r}, {of_table}; {named} gives a dataset."
     if isinstance(data, list | tuple):
         return (
-            "Make tasks by imrc.tasks_from([(X, y), (X, y), ...]), one pair per task, or imrc.tasks_from((X, y, "
+            "Make tasks with imrc.tasks_from([(X, y), (X, y), ...]), one pair per task, or imrc.tasks_from((X, y, "
             "groups))."
         )
-    return "Make tasks by imrc.tasks_from((X, y, groups)), where groups says which task each row belongs to."
+    return "Make tasks with imrc.tasks_from((X, y, groups)), where groups says which task each row belongs to."
 
 
 def checked_tasks(where: str, data: object) -> TaskSequence:

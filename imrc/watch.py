@@ -243,7 +243,7 @@ class Watcher:
     ) -> None:
         if isinstance(alpha, TaskSequence) or is_frame(alpha):
             how = "" if isinstance(alpha, TaskSequence) else f" {how_to_make_tasks(alpha)}"
-            raise InputTypeError(f"A Watcher is made of settings, and then reads tasks: Watcher().read(tasks).{how}")
+            raise InputTypeError(f"Create a Watcher from settings, then let it read tasks: Watcher().read(tasks).{how}")
         self.alarm = Alarm(alpha, permutations=permutations, memory=memory, seed=seed)
         self.usual = MoreThanUsual()
         self.tasks = 0
@@ -253,11 +253,11 @@ class Watcher:
 
     @property
     def settings(self) -> dict[str, object]:
-        """What cannot change on the way: `alpha`, `features` (the name of the representation) and `seed`."""
+        """What cannot change during a watch: `alpha`, `features` (the name of the representation) and `seed`."""
         return {"alpha": self.alarm.alpha, "features": self._features.kind, "seed": self._seed}
 
     def dependence(self, sequence: TaskSequence) -> str:
-        """Say where rows that follow each other are alike: they set the alarm off without a change; else nothing."""
+        """Return a warning if successive rows are correlated, which sets the alarm off without a change; else ''."""
         from imrc.diagnostics.samples import read_rows
 
         mapping = make(self._features, sequence, self._seed)
@@ -271,7 +271,7 @@ class Watcher:
         sequence : TaskSequence
             All tasks so far, including those seen before.
         tasks : int or None
-            How many of them are complete; None: all.
+            How many of them are complete; by default all.
 
         Yields
         ------
@@ -303,7 +303,7 @@ class Watcher:
             yield self.arrive(mapping.transform(task.X), task.y, sequence.labels[index])
 
     def arrive(self, X: Floats, y: ArrayLike, label: str = "") -> Arrival:
-        """Take in one task, X (n, D) mapped, y (n,) labels, of which new ones may come."""
+        """Process one task: mapped rows X (n, D) and labels y (n,), which may include new ones."""
         names = [str(one) for one in np.asarray(y).tolist()]
         self._classes += sorted(set(names) - set(self._classes))
         place = {name: number for number, name in enumerate(self._classes)}
@@ -321,7 +321,7 @@ class Watcher:
         return {"watcher": vars(self), "alarm": vars(self.alarm), "usual": vars(self.usual)}
 
     def save(self, path: str | Path) -> None:
-        """Write all that is known to a file, replaced at once, with which `load` goes on as if nothing had happened."""
+        """Save the watch to a file in one step; `load` continues it as if it had never been interrupted."""
         header: dict[str, Any] = {
             "format": _FORMAT,
             "features": vars(self._features),

@@ -64,7 +64,7 @@ def of_file(variable: str, name: str, target: str, **cut: Any) -> TaskSequence: 
     """Return the tasks of a file in the folder that an environment variable names."""
     folder = named_by(variable)
     if folder is None or not (folder / f"{name}.csv.gz").is_file():
-        raise FileNotFoundError(f"{name}.csv.gz: set {variable} to the folder that holds it")
+        raise FileNotFoundError(f"{name}.csv.gz: set {variable} to the folder that contains it")
     return tasks_from(folder / f"{name}.csv.gz", target, name=name, **cut)
 
 

@@ -125,7 +125,7 @@ class Baseline(ABC):
             raise ValueError("A task needs at least one training sample.")
         codes = self._encode(np.asarray(y))
         if codes.shape != (len(X),):
-            raise ValueError(f"y must hold one label per row of X: X has {len(X)} rows, y shape {codes.shape}.")
+            raise ValueError(f"y must have one label per row of X: X has {len(X)} rows, y shape {codes.shape}.")
         self._fit_task(step, X, codes)
         self.n_tasks = step + 1
         return self
@@ -164,7 +164,7 @@ class Baseline(ABC):
         if self.classes is None:
             codes = np.asarray(y)
             if codes.dtype.kind not in "iub" or (codes.size and not 0 <= codes.min() <= codes.max() < self.n_classes):
-                raise ValueError(f"y must hold whole numbers 0..{self.n_classes - 1}; for other labels give `classes`.")
+                raise ValueError(f"y must contain whole numbers 0..{self.n_classes - 1}; for others give `classes`.")
             return codes.astype(np.int64)
         # Object arrays of strings (a pandas column) compare with the classes as strings.
         labels = y.astype(self.classes.dtype) if y.dtype.kind == "O" else y

@@ -54,7 +54,7 @@ class OwnMethod(str):
         return made
 
     def learner(self, n_classes: int, n_features: int, random_state: np.random.SeedSequence, b: int) -> OwnClassifier:
-        """Return a learner for one repetition; `b` tasks before the newest are what "recent" uses as well.
+        """Return a learner for one repetition; "recent" also uses the `b` tasks before the newest.
 
         InputError if the name was read from a saved result, which has no classifier.
         """

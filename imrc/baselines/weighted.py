@@ -1,4 +1,4 @@
-"""Logistic regression trained on the past by the weights of the default, see `imrc.Evolving`; one rule per task."""
+"""Logistic regression trained on the past by the weights of the default (see `imrc.Evolving`); one rule per task."""
 
 from __future__ import annotations
 

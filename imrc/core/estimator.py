@@ -76,13 +76,13 @@ class IMRC(ClassifierMixin, BaseEstimator):
     ----------
     {b, W, preset}
     features : str, FeatureSpec, Representation or None
-        Representation of the instances, see `imrc.features`; None: the preset's. "identity": instances as they are.
-        The first task determines whether a column is binary or numeric. If more is known about the columns (pixels,
-        or raw columns with words and gaps), `Representation.of` takes it from a sequence.
+        Representation of the instances (see `imrc.features`); by default the preset's. "identity": instances as they
+        are. The first task determines whether a column is binary or numeric. If more is known about the columns
+        (pixels, or raw columns with words and gaps), `Representation.of` takes it from a sequence.
     random_state : int, SeedSequence, RandomState instance or None, default 0
         Draws the random frequencies of the representation; learning is deterministic. A number gives the same draw as
         the first repetition of `imrc.evaluate` with this seed, and the SeedSequence of a repetition gives the draw of
-        that repetition. None: a new draw each time.
+        that repetition. None draws anew each time.
     {overrides}
 
     Attributes
@@ -159,8 +159,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels.
         tasks : array-like of shape (n_samples,), optional
-            Which task each row belongs to; None: all rows are one task. Tasks are sorted by these numbers, dates or
-            texts, whatever the order of the rows, so a split that shuffles rows does not change the sequence.
+            Which task each row belongs to; by default all rows are one task. Tasks are sorted by these numbers, dates
+            or texts, whatever the order of the rows, so a split that shuffles rows does not change the sequence.
 
         Returns
         -------
@@ -179,8 +179,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Instances of the new task.
         y : array-like of shape (n_samples,) or None
-            Labels, numbers or strings. None: the task has no labels yet. It is then learnt only from the tasks around
-            it, on its own instances. When labels arrive later, call again with ``gap=0``.
+            Labels, numbers or strings. None means that the task has no labels yet. It is then learnt only from the
+            tasks around it, on its own instances. When labels arrive later, call again with ``gap=0``.
         classes : array-like of shape (n_classes,), optional
             All labels that can occur. Needed at the first call if the first task does not contain every class.
         gap : float
@@ -194,8 +194,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For labels that are not among the classes, missing or infinite values, shapes that do not fit, a first task
-            without labels, or a parameter changed since the first task (`fit` starts again).
+            For labels that are not among the classes, missing or infinite values, shapes that do not match, a first
+            task without labels, or a parameter changed since the first task (`fit` starts again).
         """
         first = not hasattr(self, "n_tasks_")
         gap = check_real("gap", gap, 0.0)
@@ -261,7 +261,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
             if not words:
                 raise
             raise ValueError(
-                f"Columns that do not hold numbers: {', '.join(map(repr, words[:5]))}. Turn them into numbers first, "
+                f"Columns without numbers: {', '.join(map(repr, words[:5]))}. Turn them into numbers first, "
                 "for example with sklearn.preprocessing.OneHotEncoder. For a model learnt from a sequence "
                 "of imrc.tasks_from, use the numbers that `categories` of that sequence gives the words."
             ) from error
@@ -392,7 +392,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             True labels.
         sample_weight : array-like of shape (n_samples,) or None
-            Weights of the samples; None: equal weights.
+            Weights of the samples; equal by default.
         task : int, "next" or ("next", float)
             As in `decision_function`.
         rule : {"forward_backward", "forward", "single"}

@@ -78,7 +78,7 @@ class Setting:
             text += " " + "; ".join(f'"{word}": {title.rstrip(".")}' for word, title in self.words.items()) + "."
         if self.default is None and not self.optional:
             own = (f"{VALUES[preset][self.name]} for {preset}" for preset in PRESETS if self.name in VALUES[preset])
-            text += f" None: the preset's, {', '.join(own)}."
+            text += f" The default depends on the preset: {', '.join(own)}."
         return f"{self.name} : {kind}{usual}\n{textwrap.indent(textwrap.fill(text, 112), '    ')}"
 
 

@@ -258,7 +258,7 @@ def ess_recursion(
         Expected quadratic change; row j belongs to the step from task j-1 to task j, row 0 is not used.
     b : int or None
         Backward steps. Task j is last updated at step j + b, so it learns from at most b succeeding tasks;
-        results stand for that step. None: all succeeding tasks.
+        results are for that step. By default, it learns from all succeeding tasks.
 
     Returns
     -------
@@ -269,7 +269,7 @@ def ess_recursion(
     Raises
     ------
     ValueError
-        If shapes do not fit, n is not positive or a task has no component with positive variance.
+        If shapes do not match, n is not positive or a task has no component with positive variance.
 
     Examples
     --------

@@ -49,12 +49,12 @@ DEFAULT = "six_or_nine"
 def names(group: Group | None = None) -> list[str]:
     """Return the names `load` knows, all or those of one group.
 
-    Whether the files of a published dataset are on this computer is told by `status`.
+    `status` tells you whether the files of a published dataset are on this computer.
 
     Parameters
     ----------
     group : str or None
-        One of the groups of the list, for example "synthetic"; None: all.
+        One of the groups of the list, for example "synthetic"; by default all.
 
     Returns
     -------

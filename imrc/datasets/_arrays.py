@@ -24,7 +24,7 @@ def read_idx(data: bytes) -> NDArray[np.uint8]:
         raise DataError("This is not an IDX file of bytes: its first four bytes are not the code of one.")
     start = 4 + 4 * data[3]
     if len(data) < start:
-        raise DataError("The IDX file is cut short inside its header.")
+        raise DataError("The IDX file ends inside its header.")
     shape = struct.unpack(f">{data[3]}I", data[4:start])
     expected = start + math.prod(shape)
     if len(data) != expected:

@@ -176,7 +176,7 @@ def _images(files: _catalogue.Files, _changed: tuple[int, ...]) -> tuple[NDArray
     train, train_labels, test, test_labels = (read_idx(content_of(file, path)) for file, path in files)
     images, digits = np.concatenate([train, test]), np.concatenate([train_labels, test_labels])
     if images.shape != (70_000, 28, 28) or digits.shape != (70_000,):
-        raise DataError(f"MNIST should hold 70,000 images of 28 by 28 pixels; found {images.shape}.")
+        raise DataError(f"MNIST should contain 70,000 images of 28 by 28 pixels; found {images.shape}.")
     images.flags.writeable = digits.flags.writeable = False
     return images, digits
 

@@ -46,14 +46,14 @@ class Columns:
     "rate inf" (the task alone), and "penalty", its factor."""
     reliability: dict[str, Floats] = field(default_factory=dict, metadata=_TOTAL)
     """Per rule of IMRC, (repetitions, bins, 4): what its probabilities add up to over the test samples of all tasks,
-    each with the rule it has at the last step, see `imrc.evaluation.measures.counted`."""
+    each with the rule it has at the last step (see `imrc.evaluation.measures.counted`)."""
     by_class: dict[str, Floats] = field(default_factory=dict, metadata=_TOTAL)
     """The same by class, (repetitions, classes, 2): test samples, and those of them given another one."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StepResult(Columns):
-    """The result of one step, over all repetitions. For numbers with one value per rule or method, see `Columns`.
+    """The result of one step, over all repetitions. `Columns` lists what is known per rule or method.
 
     Attributes
     ----------

@@ -390,16 +390,16 @@ def iter_run(
     settings : RunSettings
         What to run.
     only : sequence of int or None
-        Which repetitions to run, from 0; None: all. The numbers of a repetition do not depend on which others
+        Which repetitions to run, from 0; by default all. The numbers of a repetition do not depend on which others
         run.
     threads : int or None
-        Maximum number of threads; None: one per core that this process may use. It does not affect the numbers.
+        Maximum number of threads; by default one per core that this process may use. It does not affect the numbers.
     tick : callable or None
         Called without arguments in the caller's thread several times a second while a step is being computed. If it
         raises, the run ends: repetitions that have not begun are dropped, and the call waits for those under way.
     places : sequence of int or None
         For each task, the position (from 0) whose draws it gets. Tasks of another sequence in another order, or some
-        of them, are then trained and tested on the same rows as there. None: each task's own position.
+        of them, are then trained and tested on the same rows as there. By default, each task's own position.
 
     Raises
     ------
@@ -488,24 +488,24 @@ def evaluate(
         The tasks.
     {n}
     k : int or None
-        Use the first k tasks; None: all.
+        Use the first k tasks; by default all.
     {b, W, preset}
     features : str, FeatureSpec or None
-        Representation, see `imrc.features`; None: the preset's, "blended" for recommended, "automatic" for others.
+        Representation (see `imrc.features`). The preset decides by default: "blended" or, for paper, "automatic".
     {repetitions, seed}
     methods : sequence of str or tuple
         What to run: "imrc" and names of `imrc.baselines.registry`, with a profile after a colon if it is not the
         default one; and your own as ``("my forest", RandomForestClassifier())``. It can be any scikit-learn classifier
         and is refitted at every task on all samples so far, or, with "recent" or "single" as a third entry, on the last
-        b + 1 tasks or the newest one, see `imrc.baselines.OwnMethod`. Its errors are stored under "own:my forest".
+        b + 1 tasks or the newest one (see `imrc.baselines.OwnMethod`). Its errors are stored under "own:my forest".
         All methods get the same draws and features.
     scenario : {"continual", "multi_task", "adaptation", "next_task"}
         Which tasks are learnt from, and which errors are averaged: those on all tasks so far; on all tasks at once (b
         has no effect); on the newest task only; on the next task, before it has any labels. See
-        `imrc.evaluation.settings`. All except "multi_task" come from the same run, see `RunResult.seen_as`.
+        `imrc.evaluation.settings`. All except "multi_task" come from the same run (see `RunResult.seen_as`).
     **overrides
         Values that replace the preset's, explained at `imrc.IMRCSettings`: `lambda0`, `instances`, `solver`,
-        `max_iter`, `tracking`, `confidence`, `loss`, `rate`, `change`. None: the preset's.
+        `max_iter`, `tracking`, `confidence`, `loss`, `rate`, `change`. None leaves the value of the preset.
 
     Raises
     ------

@@ -80,7 +80,7 @@ SCENARIOS: dict[ScenarioName, Scenario] = {
     "multi_task": Scenario(
         "All tasks at once",
         "multi-task learning",
-        "All tasks are there from the start. Each is learnt with the help of all others, and every task is tested.",
+        "All tasks are available from the start. Each is learnt with the help of all others, and every task is tested.",
         "end",
         ("single", "forward_backward"),
     ),
@@ -148,9 +148,9 @@ class RunSettings:
     ----------
     {n, b, W, preset, repetitions, seed}
     k : int or None
-        First k tasks; None: all.
+        First k tasks; None means all.
     features : FeatureSpec
-        Representation of the instances, or its kind. None: replaced by that of the preset, see `own_features`.
+        Representation of the instances, or its kind. None is replaced by the preset's (see `own_features`).
     methods : tuple of str
         What to run. "imrc" gives the rules "single", "forward" and "forward_backward". Other entries are
         names from `imrc.baselines.registry`, with a profile after a colon if it is not the default one
@@ -158,7 +158,7 @@ class RunSettings:
     overrides : mapping
         Values that replace those of the preset: any attribute of `IMRCSettings` except b, W and preset.
     scenario : {"continual", "multi_task", "adaptation", "next_task"}
-        Which tasks are learnt from and which errors are averaged, see `imrc.evaluation.settings`. Only "multi_task"
+        Which tasks are learnt from and which errors are averaged (see `imrc.evaluation.settings`). Only "multi_task"
         changes what is computed, and b has no effect there.
     """
 
@@ -191,7 +191,7 @@ class RunSettings:
 
     @classmethod
     def of(cls, where: str, **options: Any) -> RunSettings:  # noqa: ANN401 - checked here
-        """Return settings from attributes and overrides by their names, those that are None left at the preset's.
+        """Return settings from attributes and overrides by name; the preset decides those that are None.
 
         `where` is what the options were given to, for the message about one that does not exist.
         """
@@ -335,7 +335,7 @@ def as_python(
 ) -> str:
     """Return a script that checks a dataset, or a file with options of its reader, learns a model and predicts.
 
-    The model is learnt by a strategy, None: the advised one.
+    The model is learnt by a strategy, by default the advised one.
 
     >>> print(as_python("identical", 5, RunSettings(n=4)))
     import imrc

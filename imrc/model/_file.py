@@ -80,7 +80,7 @@ def unpack(value: Any, arrays: list[NDArray[Any]]) -> Any:  # noqa: ANN401 - as 
             if is_dataclass(kind) or issubclass(kind, tuple):
                 return kind(**held)
             if any(hasattr(kind, key) for key in held):
-                raise ValueError(f"{name} holds what it cannot hold")
+                raise ValueError(f"{name} has a value that it cannot have")
             thing = object.__new__(kind)
             vars(thing).update(held)
             return thing
@@ -183,7 +183,7 @@ def _try(model: Any) -> None:  # noqa: ANN401 - whatever a file held
         or len(rules) != (2 if pooled else len(model.tasks) + 1)
         or type(model._learner) not in (type(None), rules_log.LogLossLearner if pooled else learner.Learner)
     ):
-        raise ValueError("parts that do not fit")
+        raise ValueError("parts that do not match")
     cells = {one["name"]: ["x" if one["kind"] == "category" else None] for one in model.recipe.features}
     X = model.recipe.apply(pd.DataFrame(cells))[0]
     model._scores(X if model._gaps else np.zeros_like(X), "next")

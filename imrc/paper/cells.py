@@ -38,12 +38,12 @@ _NOT_RUN = {
     "covertype": "on all 1,936 tasks only IMRC was run, with other b and W at n = 10; at n = 10 every method on the "
     "first 60, in a row of its own",
     "rotated_mnist": "GEM and MER, by far the slowest of the methods, were run at n = 10 and 50 only",
-    "utkfaces_grey": "only IMRC was run on this stand-in",
+    "utkfaces_grey": "only IMRC was run on this substitute",
 }
 """Datasets of which not every cell was measured, and what was."""
 
 _NOT_BESIDE = {
-    "utkfaces_grey": "the paper has network features, not pixels: its numbers do not belong beside this row",
+    "utkfaces_grey": "the paper uses network features, not pixels, so its numbers are not comparable with this row",
     "covertype_60": "the paper's numbers are of all 1,936 tasks: they do not belong beside this row, which is that of "
     "imrc table --datasets covertype -k 60 --methods published --preset paper recommended --repetitions 3",
 }

@@ -110,7 +110,7 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
 _VERDICTS = {
     "better": ("Fewer errors", COLOURS["forward_backward"], "circle"),
     "worse": ("More errors", "#B45309", "circle"),
-    "no clear difference": ("May be noise: the interval holds 0", COLOURS["single"], "circle-open"),
+    "no clear difference": ("May be noise: the interval contains 0", COLOURS["single"], "circle-open"),
     "untested": ("Not tested: one repetition", COLOURS["single"], "x-thin-open"),
 }
 

@@ -262,7 +262,7 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
     for column, name, symbol in (("risk", "minimax risk reached", "diamond"), ("error", "test error", "circle-open")):
         said = {"customdata": list(map(decimal, table[column])), "said": "task %{x}: %{customdata}", "box": name}
         traces.dots(x, table[column] / trivial, name, symbol=symbol, size=8, **said)
-    traces.straight([x.min(), x.max()], [1.0, 1.0], f"guessing, {decimal(trivial, 2)}: a bound above this says nothing")
+    traces.straight([x.min(), x.max()], [1.0, 1.0], f"guessing, {decimal(trivial, 2)}: above this, a bound is useless")
     scale: dict[str, Any] = {"rangemode": "tozero"}
     if np.nanmin(table[["risk", "error"]]) > 0 and np.nanmax(table[list(DASHES)]) > 3 * trivial:
         ticks = [10.0**power for power in range(-3, 13)]

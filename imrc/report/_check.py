@@ -34,12 +34,12 @@ def check(
     tasks : TaskSequence
         From `imrc.tasks_from`, or a dataset.
     n : int or None
-        Training samples per task; None: the largest that leaves 100 rows, or half, of each task for testing.
+        Training samples per task; by default the largest n that leaves 100 rows, or half, of each task for testing.
     labels : bool
         Whether to run other n, too, to tell how many labels are needed. This takes several times as long.
     progress : bool, callable or None
-        True: a bar on stderr; None: only in a terminal or a notebook. A callable gets the share done and a text
-        several times a second; an exception it raises ends the work.
+        True shows a bar on stderr; None does so only in a terminal or a notebook. A callable gets the share done and a
+        text several times a second; an exception it raises ends the work.
     **settings
         Of `imrc.evaluate`, except `methods`: `k`, `b`, `W`, `preset`, `features`, `repetitions`, `seed`, `scenario` and
         values that replace the preset's.

@@ -81,7 +81,7 @@ class Report:
     """
 
     run: RunResult  #: Errors of IMRC's rules.
-    sequence: TaskSequence | None = None  #: The tasks. None: the report is limited to what the run knows.
+    sequence: TaskSequence | None = None  #: The tasks. Without them, the report is limited to what the run knows.
     diagnosis: Assessment | None = None  #: Evidence on how the tasks change.
     references: RunResult | None = None
     """The most frequent class, and one rule for all tasks, on the draws of the run."""
@@ -179,12 +179,12 @@ class Report:
 
     @property
     def measured(self) -> str:
-        """How much lower the error of the main rule is than without other tasks; a first look does not say it."""
+        """How much lower the error of the main rule is than without other tasks; empty for a first look."""
         return "" if self.is_first_look else measured_sentence(self.run)
 
     @property
     def accounts(self) -> str:
-        """What W and the accounts of past predictions did."""
+        """How W and the accounts of past predictions affected the rules."""
         return accounts_sentence(self.run)
 
     @cached_property
@@ -204,7 +204,7 @@ class Report:
 
     @cached_property
     def plan(self) -> Plan | None:
-        """What n, k and b are worth to the task that the scenario tests, at the measured rate; None: not measured."""
+        """What n, k and b are worth to the task that the scenario tests; None if the rate was not measured."""
         found = self.diagnosis
         if found is None or found.change is None or not math.isfinite(found.change.ratio):
             return None
@@ -229,7 +229,7 @@ class Report:
         """Return which samples, tasks or backward steps would reach a target: `ess` samples, or an error.
 
         An error needs ``imrc.check(..., labels=True)``. `of` says for which task: an average one ("mean"), the "newest"
-        or the "next"; None: the one that the scenario tests. `imrc.planning.way_sentence` puts each of the plan's
+        or the "next"; by default the one that the scenario tests. `imrc.planning.way_sentence` puts each of the plan's
         ``ways`` into words. InputError: the rate of change is not known, or the error is beyond what was tried.
         """
         if self.plan is None:
@@ -334,7 +334,7 @@ class Report:
             Where to write; an existing file is replaced. If the name ends in .pdf, .svg or .png, a picture is
             written; this requires the package kaleido and Chrome.
         chart : str
-            Which chart to write as a picture, see `plot`.
+            Which chart to write as a picture (see `plot`).
         **options
             `commands`: texts that repeat the run, by heading; `compared`: runs of methods for charts; `date`.
 
@@ -398,7 +398,7 @@ class Report:
         return told
 
     def to_latex(self) -> str:
-        """Return the errors of the strategies as a table in LaTeX, for the package booktabs, caption with settings.
+        """Return the errors of the strategies as a LaTeX table (package booktabs), with the settings in its caption.
 
         Bold marks the lowest error and those that are not clearly different from it.
         """
@@ -406,7 +406,7 @@ class Report:
         return latex_table(columns, caption(self.run))
 
     def predictions(self, repetition: int = 0) -> pd.DataFrame:
-        """Return what every strategy predicts for each test row, see `imrc.RunResult.predictions`."""
+        """Return what every strategy predicts for each test row (see `imrc.RunResult.predictions`)."""
         runs = [self.run]
         if self.references is not None:
             runs.append(self.references.seen_as(self.run.settings.scenario))
@@ -429,7 +429,7 @@ class Report:
         Returns
         -------
         Model
-            With the reading of the file and the representation inside.
+            It includes the representation and how the file was read.
 
         Raises
         ------
@@ -456,10 +456,10 @@ class Report:
     def repeated_by(
         self, dataset: str, file_options: Mapping[str, Any] | None = None, strategy: str | None = None
     ) -> dict[str, str]:
-        """Return what repeats the run, by "Python", a script that learns a model too, and "Command line".
+        """Return what repeats the run: a "Python" script, which also learns a model, and a "Command line".
 
         `dataset` is its name or the path of the file, `file_options` how a file becomes tasks, `strategy` what the
-        script learns the model by; None: as advised, or, without advice, by the one with the lowest error.
+        script learns the model by: by default the advised one or, without advice, the one with the lowest error.
         """
         # A script that asks for advice where there is none would end with an error.
         learnt = strategy or (None if self.advice.advised in STRATEGIES else self._best_learnt())

@@ -64,7 +64,7 @@ class Solution:
     lower_bound : float or None
         Exact method: a lower bound of the optimum (over |mu| <= box if there is a box).
     box : float or None
-        Bound on |mu| that was used; None: there was none.
+        Bound on |mu| that was used, or None.
     """
 
     mu: Floats
@@ -210,13 +210,14 @@ def solve(
     max_iter : int
         Iterations of the subgradient method, at least 1. The paper uses 2000, which is early stopping.
     box : float or None
-        Exact method: bound on every |mu|. None: no bound, unless there is no optimum without one (the uncertainty set
-        restricted to X is empty, which often happens with backward learning, few samples and X = the task's own).
-        In that case |mu| <= 1 is used, and the status says so. The subgradient method does not accept a box.
+        Exact method: bound on every |mu|. By default there is none, unless there is no optimum without one (the
+        uncertainty set restricted to X is empty, which often happens with backward learning, few samples and X = the
+        task's own). In that case |mu| <= 1 is used, and the status says so. The subgradient method does not accept a
+        box.
     warm_start : Solution, array-like of shape (n_classes * (D + 1),), or None
         Where to start. An array is both the first iterate and the first candidate. A Solution provides its last
-        iterate and its best point, as in the paper's code along the forward chain. None: zeros. The exact method begins
-        with the components that are not zero there, which is several times faster if few of them change.
+        iterate and its best point, as in the paper's code along the forward chain. The default is zeros. The exact
+        method begins with the components that are not zero there, which is several times faster if few of them change.
 
     Returns
     -------

@@ -202,7 +202,7 @@ def _fit(matrix, first, primal, targets, weights, penalty, start, max_iter, tole
 
 @njit(cache=True, nogil=True)
 def _fit_in_turn(X, gram, primal, times, moving, y, weights, penalties, starts, after, max_iter, within):
-    """Fit one problem after the other, see `solve_in_turn`; return solutions, values and iterations."""
+    """Fit one problem after the other (see `solve_in_turn`); return solutions, values and iterations."""
     (problems, classes, _), first_known = starts.shape, len(y) - len(gram)
     found, values, iterations = starts.copy(), np.empty(problems), np.empty(problems, dtype=np.int64)
     for p in range(problems):

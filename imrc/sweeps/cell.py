@@ -126,7 +126,7 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """Content hash, see `cell_key`."""
+        """Content hash (see `cell_key`)."""
         return cell_key(self.fingerprint, self.settings, self.repetition, self.code)
 
     @property

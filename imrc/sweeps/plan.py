@@ -35,7 +35,7 @@ FILE_OPTIONS = ("target", "by", "every", "period", *OPTIONS)
 def _dataset(value: object, name: str) -> str:
     path = Path(value).expanduser() if isinstance(value, str) else Path()
     if path.suffix and not path.is_file():
-        raise InputError(f"{name} is no file on this computer: {value!r}.")
+        raise InputError(f"{name} is not a file on this computer: {value!r}.")
     return str(path) if path.is_file() else check_choice(name, value, datasets.names())
 
 
@@ -132,7 +132,7 @@ class SweepSpec:
 
     @classmethod
     def from_toml(cls, path: str | Path) -> SweepSpec:
-        """Read the values from a TOML file, see `from_values`."""
+        """Read the values from a TOML file (see `from_values`)."""
         return cls.from_values(read_toml(path), Path(path).name)
 
 

@@ -144,7 +144,7 @@ class ResultStore:
             table = table[table["code"] == table["method"].map(_current)]
         for name, wanted in filters.items():
             if name not in COLUMNS:
-                raise ValueError(f"{name!r} is no column of the results; there are {', '.join(COLUMNS)}.")
+                raise ValueError(f"{name!r} is not a column of the results, which are {', '.join(COLUMNS)}.")
             table = table[table[name].isin(list(wanted) if isinstance(wanted, list | tuple | set) else [wanted])]
         return table.reset_index(drop=True)
 

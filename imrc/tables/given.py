@@ -49,8 +49,8 @@ def tasks_from(
     by : str or int, optional
         Column whose values are the tasks.
     period : {"auto", "value", "day", "week", "month", "quarter", "year"}, optional
-        What forms one task if `by` holds dates. None: "auto", which means months, or shorter or longer periods if
-        months have very many or very few rows.
+        Period that forms one task if `by` contains dates. The default, "auto", means months, or shorter or longer
+        periods if months have very many or very few rows.
     name : str, optional
         Name of the sequence.
     **options

@@ -44,7 +44,7 @@ def damage(kind: str, remedy: str = "") -> Iterator[None]:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":  # of Rust
             raise
         reason = clean_name(str(error).splitlines()[0][:150]).rstrip(".") if str(error) else "its end is missing"
-        raise DataError(f"The {kind} is damaged or cut short ({reason}). {remedy}".rstrip()) from None
+        raise DataError(f"The {kind} is damaged or incomplete ({reason}). {remedy}".rstrip()) from None
 
 
 def _unpacked(stream: IO[bytes] | gzip.GzipFile, limit: int, name: str) -> bytes:
@@ -73,7 +73,7 @@ def unpack(data: bytes, limit: int) -> bytes:
 def _archive(data: bytes) -> zipfile.ZipFile:
     end = data.rfind(b"PK\x05\x06")
     if end >= 0 and int.from_bytes(data[end + 12 : end + 16], "little") > _MAX_DIRECTORY:
-        raise DataError("The zip file holds many thousands of files. It should hold one table.")
+        raise DataError("The zip file contains many thousands of files. It should contain one table.")
     return zipfile.ZipFile(io.BytesIO(data))
 
 
@@ -88,7 +88,7 @@ def unzip(data: bytes, member: str, limit: int) -> bytes:
     """Return one file of a zip archive; DataError if missing, encrypted, damaged, or above `limit` bytes."""
     with damage("zip file"), _archive(data) as archive:
         if member not in archive.NameToInfo:
-            raise DataError(f"The zip file does not hold {member}; it holds {_shown(members(data))}.")
+            raise DataError(f"The zip file does not contain {member}; it contains {_shown(members(data))}.")
         info = archive.getinfo(member)
         # Other ways of packing may need gigabytes before the first byte arrives.
         if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -107,12 +107,12 @@ def unwrap(data: bytes, limit: int) -> tuple[bytes, str, list[str]]:
         tables = [member for member in inside if member.lower().endswith(_TABLES)]
         chosen = tables if len(tables) == 1 else inside
         if len(chosen) != 1:
-            raise DataError(f"The zip file should hold one table; it holds {_shown(inside)}.")
-        data, notes = unzip(data, chosen[0], limit), [f"{_shown(chosen)} was taken out of the zip file."]
+            raise DataError(f"The zip file should contain one table; it contains {_shown(inside)}.")
+        data, notes = unzip(data, chosen[0], limit), [f"{_shown(chosen)} was read from the zip file."]
     else:
         notes = []
     if notes and (kind := _kind_of_table(data)[0]) in ("zip", "gzip"):
-        raise DataError("The file holds an archive inside an archive. Unpack it and use the table inside.")
+        raise DataError("The file contains an archive inside an archive. Unpack it and use the table inside.")
     if kind == "other":
         raise DataError(OTHER)
     return data, kind, notes

@@ -114,7 +114,7 @@ class Recipe:
                 notes.append(f"Column {column.name!r}: {counted} as other.")
             return np.where(column.present, found[codes], np.nan)
         if column.kind not in (told["kind"], "empty"):
-            notes.append(f"Column {column.name!r} no longer holds {told['kind']}s, so its cells count as missing.")
+            notes.append(f"Column {column.name!r} no longer contains {told['kind']}s, so its cells count as missing.")
             values[:] = np.nan
         values = values / DAY if told["kind"] == "date" else values
         gaps = np.isnan(values)

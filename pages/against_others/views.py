@@ -126,7 +126,7 @@ def columns(kind: ScoreKind) -> dict[str, Any]:
         ),
         "Numbers kept": number(
             format="localized",
-            help="Everything held after the last task: parameters, memories, statistics and samples.",
+            help="Everything kept after the last task: parameters, memories, statistics and samples.",
         ),
     }
 

@@ -34,7 +34,7 @@ def _found(
     if kept is not None:
         return kept
     if state.visit().stopped == key:
-        running.stopped("what_if", "Stopped before all runs had ended.")
+        running.stopped("what_if", "Stopped before all runs had finished.")
         return None
     if not running.may_run(*(needs or (sequence, settings))):
         return None

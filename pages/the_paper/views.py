@@ -173,7 +173,7 @@ def _times(row: _Row) -> None:
         cells.time_cells(n),
         f"How long does a task take? Milliseconds, n = {n}",
         "Ours is the processor time for learning a task (for IMRC, all three rules together), measured on a busy "
-        "machine, so it is rather too long. The printed time is the mean running time on another machine with "
+        "machine, so it is an overestimate. The printed time is the mean running time on another machine with "
         "other programs. Compare orders of magnitude, and how a row grows with b. The last row is the mean over "
         "datasets: ours over those we measured, the printed one over all twelve, at n = 10 only. The mean of IMRC is "
         "in the column b = 3. For GEM, the paper prints .238 s, but the mean of its column is .147 s.",

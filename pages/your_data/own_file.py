@@ -40,7 +40,7 @@ _WIDGETS = {
 }
 """Label and help of each widget."""
 _FULL = (
-    "The server has no room for your file: it holds at most 256 MB for all visitors together. Nothing was stored. "
+    "The server has no room for your file: it stores at most 256 MB for all visitors together. Nothing was stored. "
     "Files of visitors who leave are deleted within a minute, so try again shortly, or upload a smaller part of your "
     "file."
 )
@@ -169,7 +169,7 @@ def example() -> None:
     first_rows(table)
     st.markdown(
         "* **One row per sample**; these are the first of the sample file.\n"
-        "* **One column holds the label**, which you want to predict: *state*, normal or fault.\n"
+        "* **One column contains the label**, which you want to predict: *state*, normal or fault.\n"
         "* **One column says which task a row belongs to**, such as a date. Without it, rows are cut into blocks "
         "in the order in which they were collected.\n"
         "* **All other columns are inputs**: numbers, dates and words. Every change to them is listed."

@@ -78,7 +78,7 @@ def test_pages_take_gaps_and_words(app):
         (b"x,y\n" + b"5,a\n5,b\n" * 8, "data.csv", "No column is left"),
         (HOSTILE["far cell"](), f"{HTML}.xlsx", "the limits for one file"),
         (HOSTILE["zip with LZMA, dictionary of 4 GB"](), "../../a.zip", "cannot open"),
-        (HOSTILE["gzip of many members"]()[:-9], "😀" * 100, "damaged or cut short"),
+        (HOSTILE["gzip of many members"]()[:-9], "😀" * 100, "damaged or incomplete"),
     ],
 )
 def test_files_that_cannot_be_used_give_a_message(page, content, name, message):

@@ -65,7 +65,7 @@ def test_frame_has_one_row_per_cell_and_rule_with_the_numbers_of_the_run(filled)
         assert len(store.frame(method="majority", repetition=[1, 3])) == 2 * 2 * 2
         assert store.frame(method="majority")["W"].isna().all()
         assert store.frame(dataset="spam").empty
-        with pytest.raises(ValueError, match="'sede' is no column of the results; there are dataset, "):
+        with pytest.raises(ValueError, match="'sede' is not a column of the results, which are dataset, "):
             store.frame(sede=1)
 
 

@@ -259,7 +259,7 @@ def frames(sequence):
         (lambda frame: frame.drop(columns="width"), "now missing:\n- width"),
         (lambda frame: frame.assign(weight=1.0), "unseen at fit time:\n- weight"),
         (lambda frame: frame.rename(columns={"width": "Width"}), "unseen at fit time:\n- Width"),
-        (lambda frame: frame.assign(depth="red"), "do not hold numbers: 'depth'. Turn them into numbers first"),
+        (lambda frame: frame.assign(depth="red"), "Columns without numbers: 'depth'. Turn them into numbers first"),
         (lambda frame: frame.assign(depth=np.nan), "missing values|NaN"),
     ],
 )

@@ -40,7 +40,7 @@ ARFF = b"@relation p\n@attribute a numeric\n@attribute b numeric\n@attribute h {
     ("name", "path", "data", "message"),
     [
         ("power_supply", "power_supply/powersupply.arff", ARFF + b"1,2,3\n", "found 1 and 2"),
-        ("spam", "spam/Spam.zip", b"PK\x05\x06" + b"\0" * 18, "does not hold Spam.arff"),
+        ("spam", "spam/Spam.zip", b"PK\x05\x06" + b"\0" * 18, "does not contain Spam.arff"),
         ("rotated_mnist", "mnist/train-images-idx3-ubyte.gz", b"", "missing"),
     ],
 )
