@@ -1,4 +1,4 @@
-"""Configuration of the documentation: ``python -m sphinx -W docs docs/_build/html`` builds it, without a network.
+"""Configuration of the documentation: ``python -m sphinx -M html docs docs/_build -W`` builds it, without a network.
 
 With ``-t quick`` the library is not run: an installation builds the site that way, before its dependencies are there.
 """
