@@ -1,4 +1,4 @@
-"""The command line: one module per command, each with `add_parser` and `run`; the parser is in `imrc.commands.main`.
+"""The command line: each command has a function with its options and one that runs it; `main` has the parser.
 
 Settings, limits and help texts are those of the pages. No other package of `imrc` imports from here.
 """

@@ -16,19 +16,16 @@ from imrc._checks import InputError, check_int
 from imrc._progress import say
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
+def add_app(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``imrc app``."""
+    parser.description = (
+        "Start the app. Requests under host names that are not this machine's own are refused. With another --address, "
+        "every name is accepted until you give one by --allow-host."
+    )
     parser.add_argument("--port", type=int, default=8501, help="port here, 1 to 65535 (default: %(default)s)")
     parser.add_argument("--address", default="127.0.0.1", help="address to listen on (default: this machine only)")
-    parser.add_argument(
-        "--allow-host",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a host name that the server accepts; repeat the option for more. Requests under other names are "
-        "refused. By default only this machine's own names are accepted; with another --address, every name is, until "
-        "you give one",
-    )
+    host = "a host name that the server accepts; repeat the option for more"
+    parser.add_argument("--allow-host", metavar="NAME", action="append", default=[], help=host)
     refused = "gigabytes and minutes above which a run is refused (default: 2,60)"
     parser.add_argument("--limit", metavar="GB,MINUTES", help=refused)
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
@@ -45,25 +42,20 @@ def app_file() -> Path:
 
 def _listened(address: str, port: int) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
     """Return the number of an address; raise InputError if it cannot be listened on."""
-    failed: OSError | UnicodeError = OSError()
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
-        for family, *_, place in socket.getaddrinfo(address, port, type=socket.SOCK_STREAM):
-            try:
-                with socket.create_server(place[:2], family=family):
-                    return ipaddress.ip_address(str(place[0]).partition("%")[0])
-            except OSError as error:
-                failed = error
+        with socket.create_server((address, port), family=family) as server:
+            return ipaddress.ip_address(server.getsockname()[0].partition("%")[0])
     except (OSError, UnicodeError) as error:
-        failed = error
-    told = {
-        errno.EADDRINUSE: f"Port {port} is in use. Choose another with --port.",
-        errno.EACCES: f"You have no permission to use port {port}. Choose 1024 or higher with --port.",
-    }
-    unknown = f"{address!r} is not an address of this machine. Use 127.0.0.1 for this machine only, or 0.0.0.0 for all "
-    raise InputError(told.get(getattr(failed, "errno", None) or 0, f"{unknown}of its addresses.")) from failed
+        told = {
+            errno.EADDRINUSE: f"Port {port} is in use. Choose another with --port.",
+            errno.EACCES: f"You have no permission to use port {port}. Choose 1024 or higher with --port.",
+        }
+        unknown = f"{address!r} is not an address of this machine. Use 127.0.0.1 for this machine only, or 0.0.0.0 for "
+        raise InputError(told.get(getattr(error, "errno", None) or 0, f"{unknown}all of its addresses.")) from error
 
 
-def run(options: argparse.Namespace) -> int:
+def run_app(options: argparse.Namespace) -> int:
     """Become the server of the explorer."""
     if options.limit is not None:
         from imrc.evaluation.settings import RunLimits  # loads much that the app loads again
@@ -73,11 +65,12 @@ def run(options: argparse.Namespace) -> int:
     check_int("--port", options.port, 1, 65_535)
     script = app_file()
     number = _listened(options.address, options.port)
-    command = [sys.executable, "-m", "streamlit", "run", script.name, "--server.port", str(options.port)]
-    command += ["--server.address", options.address, "--server.headless", str(options.no_browser).lower()]
+    hosts, shown = list(options.allow_host), options.address
+    flags = {"port": options.port, "address": options.address, "headless": str(options.no_browser).lower()}
+    command = [sys.executable, "-m", "streamlit", "run", script.name]
+    command += [word for name, value in flags.items() for word in (f"--server.{name}", str(value))]
     # Its own welcome goes with offers on the page, to whoever develops with it, that no visitor has asked for.
     command += ["--logger.hideWelcomeMessage", "true"]
-    hosts, shown = list(options.allow_host), options.address
     if number.is_loopback:  # reached from this machine only
         hosts += ["localhost", "127.0.0.1", "::1", options.address]
     else:

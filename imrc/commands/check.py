@@ -1,40 +1,46 @@
-"""The command ``imrc check``: whether tasks evolve, whether borrowing pays, what to do, and how many labels."""
+"""The commands ``imrc check``, what to do and why, and ``imrc run``, errors, risks and effective sample sizes."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from imrc import planning
 from imrc._checks import InputError
-from imrc._progress import ProgressLine, say
-from imrc.commands.arguments import add_choice, sequence_of
+from imrc._progress import ProgressLine
+from imrc.commands.options import add_choice, add_settings_of_run, run_settings, sequence_of, tell
 from imrc.commands.output import print_as, print_table
-from imrc.commands.run import add_predictions, add_settings, given_settings
-from imrc.planning import PLACES, Plan
-from imrc.wording import decimal
+from imrc.evaluation.measures import definitions, effective_samples, samples_text
+from imrc.evaluation.results import RunResult
+from imrc.evaluation.run import run_all, split_references, with_references
+from imrc.evaluation.settings import HEADLINES, REFERENCES, RunSettings
+from imrc.evaluation.significance import Headline
+from imrc.wording import RULES, decimal, unmarked, with_spread
+
+if TYPE_CHECKING:
+    from imrc.report import Report
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
+def add_check(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``imrc check``."""
     parser.description = (
         "Report in a few lines whether the tasks evolve, which strategy has the lowest error, what to do, and what "
         "the past is worth. Notes say how a file was read."
     )
-    add_settings(parser, n="the largest that leaves 100 rows, or half, of each task for testing")
+    add_settings_of_run(parser, largest=True)
     parser.add_argument("--evidence", action="store_true", help="also print the evidence on how tasks change")
     labels = parser.add_argument_group("how many labels")
     labels.add_argument("--labels", action="store_true", help="also run other n (takes several times as long)")
     labels.add_argument("--ess", type=float, help="target number of effective samples: print which n, k or b reach it")
     labels.add_argument("--error", type=float, help="target error, instead of --ess; implies --labels")
-    add_choice(labels, "--of", PLACES, "whose", said="of the task that the scenario tests")
+    add_choice(labels, "--of", planning.PLACES, "whose", said="of the task that the scenario tests")
     add_predictions(parser)
     parser.add_argument("--html", metavar="FILE.html", help="write the report with all charts to one file")
     parser.add_argument("--latex", metavar="FILE.tex", help="write the table of errors for LaTeX")
 
 
-def run(options: argparse.Namespace) -> int:
+def run_check(options: argparse.Namespace) -> int:
     """Check a sequence and print the report."""
     # Loaded here: nobody waits for it who asks for help or mistypes an option.
     from imrc.diagnostics import words
@@ -42,13 +48,12 @@ def run(options: argparse.Namespace) -> int:
     from imrc.report import check
 
     if options.ess is not None and options.error is not None:
-        raise InputError("Give --ess or --error, not both: each says what is wanted.")
+        raise InputError("Give --ess or --error, not both.")
     with ProgressLine() as line:
         sequence = sequence_of(options, line)
         labels = options.labels or options.error is not None
-        report = check(sequence, labels=labels, progress=line.of(sequence.name), **given_settings(options))
-    for note in set(report.notes) - set(options.notes):
-        say(f"imrc: {note}")
+        report = check(sequence, labels=labels, progress=line.of(sequence.name), **run_settings(options))
+    tell(options, report.notes)
     plan = None
     if options.ess is not None or options.error is not None:
         plan = report.planned(ess=options.ess, error=options.error, of=options.of)
@@ -58,33 +63,113 @@ def run(options: argparse.Namespace) -> int:
         Path(options.latex).write_text(report.to_latex() + "\n", encoding="utf-8")
     if options.predictions:
         report.predictions().to_csv(options.predictions, index=False)
-    evidence = report.diagnosis if options.evidence else None
+    evidence, told = report.diagnosis if options.evidence else None, report.to_dict()
+    ways = {} if plan is None else {way.vary: planning.way_sentence(plan, way) for way in plan.ways}
+    if plan is not None:
+        told["plan"] = {
+            "of": plan.of,
+            "rho": plan.rate._asdict(),
+            "wish": {"ess": plan.wish, "error": options.error},
+            "ways": {way.vary: {**vars(way), "sentence": ways[way.vary]} for way in plan.ways},
+            "advice": planning.more_sentence(plan),
+        }
 
     def text() -> None:
-        # Notes stand on stderr.
+        # Notes are on stderr.
         print("\n".join(one for one in str(report).splitlines() if not one.endswith("report.notes")))
         if evidence is not None:
             print(words.report(evidence, report.n))
         if plan is not None:
-            _print(plan, options.error)
+            wanted = f"{plan.wish:,.1f} effective samples"
+            error = "" if options.error is None else f"an error of {decimal(options.error)}, that is "
+            print(f"Wanted: {error}{wanted}")
+            print_table(["by", "takes"], [*ways.items()], left=2)
+            print(planning.more_sentence(plan))
 
-    rows = report.errors if evidence is None else lag_rows(evidence)
-    print_as(options, rows, report.to_dict() | ({} if plan is None else {"plan": _as_json(plan, options.error)}), text)
+    print_as(options, report.errors if evidence is None else lag_rows(evidence), told, text)
     return 0
 
 
-def _as_json(plan: Plan, error: float | None) -> dict[str, Any]:
-    return {
-        "of": plan.of,
-        "rho": plan.rate._asdict(),
-        "wish": {"ess": plan.wish, "error": error},
-        "ways": {way.vary: {**vars(way), "sentence": planning.way_sentence(plan, way)} for way in plan.ways},
-        "advice": planning.more_sentence(plan),
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``imrc run``."""
+    add_settings_of_run(parser)
+    parser.add_argument("--save", metavar="FILE.npz", help="save the whole result, for imrc.RunResult.load")
+    add_predictions(parser)
+
+
+def add_predictions(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names a file for predictions."""
+    text = "write each rule's prediction for each test row, with probabilities"
+    parser.add_argument("--predictions", metavar="FILE.csv", help=text)
+
+
+def run_run(options: argparse.Namespace) -> int:
+    """Run and print the result."""
+    settings = RunSettings.of("imrc run", **run_settings(options))
+    with ProgressLine() as line:
+        sequence = sequence_of(options, line)
+        job = with_references(settings)
+        both = run_all(sequence, job, show=lambda step: line.show(sequence.name, step.number, step.total))
+    result, references = split_references(both, settings)
+    from imrc.report import Report
+
+    report = Report(run=result, sequence=sequence, references=references)
+    tell(options, report.notes)
+    if options.save:
+        result.save(options.save)
+    if options.predictions:
+        result.predictions(sequence).to_csv(options.predictions, index=False)
+    rules, others = (
+        [_row(one, name) for name in names] for one, names in ((result, result.rules), (references, REFERENCES))
+    )
+    told = {
+        "dataset": result.name,
+        "tasks": result.n_tasks,
+        "scenario": settings.scenario,
+        "measure": result.measure(),
+        "settings": settings.to_json(),
+        "borrowing": effective_samples(result).borrowing,
+        "rules": rules,
+        "references": others,
+        "measures": definitions(),
+        "advice": report.to_dict()["advice"],
     }
+    print_as(options, [*rules, *others], told, lambda: _print(report, [*rules, *others]))
+    return 0
 
 
-def _print(plan: Plan, error: float | None) -> None:
-    wanted = f"{plan.wish:,.1f} effective samples"
-    print(f"Wanted: {wanted if error is None else f'an error of {decimal(error)}, that is {wanted}'}")
-    print_table(["by", "takes"], [[way.vary, planning.way_sentence(plan, way)] for way in plan.ways], left=2)
-    print(planning.more_sentence(plan))
+def _row(result: RunResult, name: str) -> dict[str, Any]:
+    """Return errors and measures of a rule with their standard errors; of IMRC's also risk and effective samples."""
+    # Before learning a balanced error is not counted.
+    found = {f"error_{kind}": Headline.of(result.judged(name, kind)) for kind in HEADLINES} | result.measures()[name]
+    row: dict[str, Any] = {"rule": name, "measure": result.measure()}
+    for what, value in found.items():
+        row |= {what: value.mean, f"stderr_{what.removeprefix('error_')}": value.stderr}
+    if name in RULES:
+        worth = effective_samples(result, name)
+        row |= {"risk": result.promised(name), "ess": worth.mean, "ess_low": worth.low, "ess_high": worth.high}
+    return row
+
+
+def _print(report: Report, rows: list[dict[str, Any]]) -> None:
+    from imrc.report.worth import borrowing_note
+
+    result, decision = report.run, report.decision
+    kind, told = result.scenario.kind, repr(result).splitlines()[:2]
+    shown = {"average": "average", "newest": "newest", "lag": "lag b"} if kind == "average" else {kind: kind}
+    if kind != "average":
+        told.append(result.scenario.sentence)
+    if result.measure() != "error":
+        told.append(f"Errors are means of the error rates on “{result.rare_class}” and on all others.")
+    print("\n".join(told))
+    cells = []
+    for row in rows:
+        errors = [with_spread(row[f"error_{kind}"], row[f"stderr_{kind}"]) for kind in shown]
+        worth = ["", ""]
+        if "risk" in row:
+            worth = [decimal(row["risk"]), samples_text(effective_samples(result, row["rule"]))]
+        cells.append([decision[row["rule"]].title, *errors, *worth])
+    print_table(["rule", *shown.values(), "risk", "ESS"], cells)
+    for text in (borrowing_note(effective_samples(result)), decision.sentence, decision.action, *decision.notes):
+        if text:
+            print(unmarked(text))

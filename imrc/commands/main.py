@@ -31,11 +31,13 @@ COMMANDS = {
     "atlas": "draw one card per sequence: how it changes, what its past is worth, who makes the fewest errors",
     "watch": "sound an alarm, with exit status 3, when new tasks no longer resemble earlier ones",
 }
-"""What each command does; its module in `imrc.commands` is loaded only for its own options, and to run it."""
+"""What each command does; its module is loaded only for its own options, and to run it."""
+_MODULES = {"run": "check", "fit": "model", "predict": "model", "atlas": "bench"}
+"""Modules of `imrc.commands` with a command of another name; each has the functions ``add_NAME`` and ``run_NAME``."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that asks what was meant where an option or a word is not known."""
+    """A parser that suggests the right word for an option or a value that it does not know."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # noqa: ANN401
         options, unknown = super().parse_known_args(args, namespace)
@@ -55,33 +57,24 @@ class _Parser(argparse.ArgumentParser):
         """Leave options in groups of their own, which few people need, to the help of ``--help-all``."""
         groups = self._action_groups[2:]
         hidden = [action for group in groups for action in group._group_actions]
-        for part in (*groups, *hidden):
-            for name in ("title", "description", "help"):
-                setattr(part, name, argparse.SUPPRESS if name == "help" else None)
+        for group in groups:
+            group.title = group.description = None
+        for action in hidden:
+            action.help = argparse.SUPPRESS
         if hidden:
             self.epilog = f"{self.epilog or ''}\n--help-all shows {len(hidden)} more options."
 
 
-def _anywhere() -> argparse.ArgumentParser:
-    """Return a parser of the options that may stand before or after any command."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--debug", action="store_true", help="if there is a bug in imrc, print the traceback")
-    return parser
-
-
 def parser(*names: str, short: bool = False) -> argparse.ArgumentParser:
     """Return the parser of ``imrc``, with the options of the commands named or, without a name, of all."""
-    whole = _Parser(
-        prog="imrc",
-        description="Incremental minimax risk classifiers for evolving classification tasks.",
-        parents=[_anywhere()],
-    )
+    whole = _Parser(prog="imrc", description="Incremental minimax risk classifiers for evolving classification tasks.")
+    whole.add_argument("--debug", action="store_true", help="if there is a bug in imrc, print the traceback")
     whole.add_argument("--version", action="version", version=f"imrc {imrc.__version__}")
     commands = whole.add_subparsers(dest="command", metavar="COMMAND")
     for name, words in COMMANDS.items():
         own = commands.add_parser(name, help=words)
         if name in (names or COMMANDS):
-            _module(name).add_options(own)
+            _function(f"add_{name}")(own)
             if short:
                 own.shorten()
             if name != "app":
@@ -91,33 +84,32 @@ def parser(*names: str, short: bool = False) -> argparse.ArgumentParser:
     return whole
 
 
-def _module(name: str) -> Any:  # noqa: ANN401 - a module with `add_options` and `run`
-    return importlib.import_module(f"imrc.commands.{name}")
-
-
-def _show_what_can_be_shown() -> None:
-    """Let characters that the terminal cannot show be replaced: a result must not be lost after it was computed."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and (stream.encoding or "").lower().replace("-", "") != "utf8":
-            stream.reconfigure(errors="replace")
+def _function(name: str) -> Any:  # noqa: ANN401
+    command = name.partition("_")[2]
+    return getattr(importlib.import_module(f"imrc.commands.{_MODULES.get(command, command)}"), name)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status (0 done, 2 bad input, 1 failure, 3 alarm of ``watch``)."""
-    _show_what_can_be_shown()
-    common, rest = _anywhere().parse_known_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        # A result must not be lost because the terminal cannot show one of its characters.
+        if isinstance(stream, io.TextIOWrapper) and (stream.encoding or "").lower().replace("-", "") != "utf8":
+            stream.reconfigure(errors="replace")
+    given = sys.argv[1:] if arguments is None else arguments
+    words = ["--help" if word == "--help-all" else word for word in given if word != "--debug"]
     # The first word is the command: before it only flags can stand.
-    command = next((word for word in rest if not word.startswith("-")), "no command")
-    known = parser(command, short="--help-all" not in rest)
-    options = known.parse_args(["--help" if word == "--help-all" else word for word in rest], common)
+    command = next((word for word in words if not word.startswith("-")), "no command")
+    known = parser(command, short="--help-all" not in given)
+    options = known.parse_args(words)
+    options.debug = "--debug" in given
     if options.command is None:
         known.print_help()
         return 0
     try:
-        return int(_module(options.command).run(options))
+        return int(_function(f"run_{options.command}")(options))
     except (InputError, FileNotFoundError) as error:
         say(f"imrc: {error}")
-        # Where a download fails nothing was wrong with what was asked for.
+        # A download that fails is no mistake in what was asked for.
         return FAILURE if isinstance(error, imrc.datasets.DownloadError) else BAD_INPUT
     except BrokenPipeError:
         # Whoever read the output has gone, as in "imrc datasets list | head"; the rest has nowhere to go.
@@ -131,15 +123,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # everything that blames the input was caught above
         if options.debug:
             traceback.print_exc()
-        say(_bug_report(error, debug=options.debug))
+        say(
+            f"imrc: {type(error).__name__}: {error}\nThis is a bug in imrc, not a mistake in what you asked for. "
+            "Please report it where you got imrc from, with your command, "
+            f"{'the lines above' if options.debug else 'what it prints when run again with --debug'}, and these "
+            f"versions: imrc {imrc.__version__}, Python {platform.python_version()}, {platform.system()}."
+        )
     return FAILURE
-
-
-def _bug_report(error: Exception, *, debug: bool) -> str:
-    how = "the lines above" if debug else "what it prints when run again with --debug"
-    return (
-        f"imrc: {type(error).__name__}: {error}\n"
-        "This is a bug in imrc, not a mistake in what you asked for. Please report it where you got imrc from, with "
-        f"your command, {how}, and these versions: imrc {imrc.__version__}, Python {platform.python_version()}, "
-        f"{platform.system()}."
-    )

@@ -22,7 +22,7 @@ def print_as(
 ) -> None:
     """Print a result as asked for: `told` as JSON, `rows` as CSV, and otherwise what `text` prints for people.
 
-    JSON is an object with a `schema` and its `version`, and what was decided when a file was read.
+    JSON is an object with a `schema` and its `version`, and the notes on how a file was read.
     """
     if options.json:
         notes = {"notes": options.notes} if "notes" in options else {}
@@ -37,7 +37,7 @@ def print_as(
 
 
 def print_csv(rows: pd.DataFrame | Sequence[Mapping[str, Any]], *, header: bool = True) -> None:
-    """Print rows, with a header unless they go on; missing values stay empty."""
+    """Print rows, with a header unless they continue; missing values stay empty."""
     import pandas as pd
 
     # Whole numbers stay whole in columns that are not known everywhere.

@@ -11,31 +11,30 @@ from imrc._checks import InputError, check_int
 from imrc._folders import default_store_path
 from imrc._progress import ProgressLine, say
 from imrc.baselines import registry
-from imrc.commands.arguments import add_reading, add_setting, check_reading, data, reading_of
+from imrc.commands.options import add_reading, add_settings, check_reading, data, given, reading_of
 from imrc.commands.output import print_as, print_table
 from imrc.core.presets import DEFAULT, own_features
-from imrc.core.settings import SETTINGS
 from imrc.evaluation import SCENARIOS
 from imrc.solvers import cores
-from imrc.sweeps.execute import SchedulerError, SweepReport, run_sweep
+from imrc.sweeps.execute import SchedulerError, SweepReport
+from imrc.sweeps.execute import run_sweep as run_cells
 from imrc.sweeps.plan import FACTORS, SweepPlan, SweepSpec, plan_sweep, read_toml, summary_lines, summary_table
 from imrc.sweeps.store import ResultStore, StoreError, check_export
 
 FAILED = 1
-_GOES_ON = "run the same command again to continue."
+_CONTINUE = "run the same command again to continue."
 _EPILOG = """\
-Combinations that make no sense are left out, and combinations that differ in nothing are run once. The plan says which,
-and why. Each line of the TOML file is the name of an option with one value or a list: n = [10, 50], presets = "paper",
-seeds = "0:4". A section [reading] says how your own files are cut: target = "rain", every = 300.
+Combinations that make no sense or differ in nothing are left out, and the plan says why. Each line of the TOML file is
+an option with one value or a list: n = [10, 50], presets = "paper", seeds = "0:4". A section [reading] says how your
+own files are cut: target = "rain", every = 300.
 
-Each cell (one repetition of one method) is stored as soon as it is finished. After Ctrl-C, kill or a power cut, the
-same command continues where it stopped. Exit status: 0 done, 1 failed (even if only some cells failed) or stopped, 2
-bad input.
+Each cell (one repetition of one method) is stored as soon as it is finished. After an interruption, the same command
+continues where it stopped. Exit status: 0 done, 1 failed (even if only some cells failed) or stopped, 2 bad input.
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
+def add_sweep(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``imrc sweep``."""
     parser.description = "Run every combination of datasets, representations, n, k, b, W, presets, methods and seeds."
     parser.epilog, parser.formatter_class = _EPILOG, argparse.RawDescriptionHelpFormatter
     parser.add_argument("--file", metavar="FILE.toml", help="read values from a TOML file; options override it")
@@ -43,14 +42,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--datasets", nargs="+", type=data, metavar="DATA", help=sources)
     add_reading(parser)
     how = parser.add_argument_group("how")
-    usual = {"k": "the dataset's", "features": own_features(DEFAULT).kind}
-    for name, where in {"n": parser, "k": parser, "b": parser, "preset": parser, "W": how, "features": how}.items():
-        said, flag = usual.get(name, SETTINGS[name].default), "presets" if name == "preset" else ""
-        add_setting(where, name, flag=flag, default=None, said=said, nargs="+")
+    add_settings(parser, "n", nargs="+")
+    add_settings(parser, "k", said="the dataset's", nargs="+")
+    add_settings(parser, "b", nargs="+")
+    add_settings(parser, "preset", flag="presets", nargs="+", dest="presets")
+    add_settings(how, "W", nargs="+")
+    add_settings(how, "features", said=own_features(DEFAULT).kind, nargs="+")
     methods = f"of imrc, {', '.join(registry)}. Default: imrc."
     parser.add_argument("--methods", nargs="+", metavar="METHOD", help=methods)
     parser.add_argument("--seeds", nargs="+", metavar="SEED", help="numbers or ranges: 0:10 is 0 to 9. Default: 0.")
-    add_setting(parser, "repetitions", default=None, said=SETTINGS["repetitions"].default)
+    add_settings(parser, "repetitions")
     parser.add_argument("--dry-run", action="store_true", help="show the plan and run nothing")
     export = "at the end, write all cells to this file (.csv or .parquet)"
     parser.add_argument("--export", type=Path, metavar="FILE.csv", help=export)
@@ -64,14 +65,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def _spec(options: argparse.Namespace) -> SweepSpec:
     values = {} if options.file is None else read_toml(options.file)
-    known = {name: getattr(options, name) for name in (*FACTORS, "repetitions", "scenario")}
-    given = {name: value for name, value in known.items() if value is not None}
+    found = given(options, *FACTORS, "repetitions", "scenario")
     if reading := reading_of(options):
-        given["reading"] = {**values.get("reading", {}), **reading}
-    if options.file is None and "datasets" not in given:
+        found["reading"] = {**values.get("reading", {}), **reading}
+    if options.file is None and "datasets" not in found:
         raise InputError("Name at least one dataset with --datasets, or a file with --file (imrc sweep --help).")
-    where = "the command" if options.file is None else Path(options.file).name + (" with flags" if given else "")
-    spec = SweepSpec.from_values({**values, **given}, where)
+    where = "the command" if options.file is None else Path(options.file).name + (" with flags" if found else "")
+    spec = SweepSpec.from_values({**values, **found}, where)
     for name in set(spec.datasets) - set(datasets.names()):
         check_reading(name, spec.reading)
     if options.jobs is not None:
@@ -83,7 +83,7 @@ def _spec(options: argparse.Namespace) -> SweepSpec:
     return spec
 
 
-def run(options: argparse.Namespace) -> int:
+def run_sweep(options: argparse.Namespace) -> int:
     """Plan, run and print a sweep."""
     spec = _spec(options)
     path = default_store_path() if options.store is None else options.store.expanduser()
@@ -101,32 +101,32 @@ def run(options: argparse.Namespace) -> int:
 
 def _sweep(spec: SweepSpec, store: ResultStore, options: argparse.Namespace) -> int:
     plan = plan_sweep(spec, store, progress=lambda name: say(f"Looking at {name} …") if sys.stderr.isatty() else None)
-    say(plan.in_words())
-    say(f"Results: {store.path}")
+    say(f"{plan.in_words()}\nResults: {store.path}")
     options.notes = plan.notes
     if options.dry_run:
         print_as(options, [], {"cells": len(plan.cells), "stored": len(plan.done)})
         return 0
-    try:
-        with ProgressLine() as line:
+    with ProgressLine() as line:
 
-            def show(report: SweepReport) -> None:
-                failed, title = len(report.failed), "" if report.cell is None else report.cell.title
-                done, total = (count - report.stored_before for count in (report.done + failed, report.total))
-                line.show(f"{failed} failed, {title}" if failed else title, done, total, "cell")
+        def show(report: SweepReport) -> None:
+            failed, title = len(report.failed), "" if report.cell is None else report.cell.title
+            done, total = (count - report.stored_before for count in (report.done + failed, report.total))
+            line.show(f"{failed} failed, {title}" if failed else title, done, total, "cell")
 
-            report = run_sweep(plan, store, jobs=options.jobs or cores(), scheduler=options.scheduler, progress=show)
-    except KeyboardInterrupt:
-        done = f"{sum(cell.key in store for cell in plan.cells)} of {len(plan.cells)} cells"
-        say(f"imrc: stopped. {done} are in {store.path}; {_GOES_ON}")
-        return FAILED
-    except SchedulerError as error:
-        raise SchedulerError(f"{error} Finished cells are stored; {_GOES_ON}") from error
+        try:
+            report = run_cells(plan, store, jobs=options.jobs or cores(), scheduler=options.scheduler, progress=show)
+        except KeyboardInterrupt:
+            done = f"{sum(cell.key in store for cell in plan.cells)} of {len(plan.cells)} cells"
+            line.say(f"imrc: stopped. {done} are in {store.path}; {_CONTINUE}")
+            return FAILED
+        except SchedulerError as error:
+            raise SchedulerError(f"{error} Finished cells are stored; {_CONTINUE}") from error
     for cell, failure in report.failed:
         say(f"Failed: {cell.title}: {failure.message}" + (f"\n{failure.details}" if options.debug else ""))
     table = summary_table(plan, store)
-    same, lines = summary_lines(table, spec.scenario)
-    print_as(options, table, {"rows": table.to_dict("records")}, lambda: _print(same, lines, plan))
+    print_as(
+        options, table, {"rows": table.to_dict("records")}, lambda: _print(plan, *summary_lines(table, spec.scenario))
+    )
     if options.export is not None:
         say(f"{options.export}: {store.export(options.export)} rows, every cell of the store.")
     if report.failed:
@@ -134,7 +134,7 @@ def _sweep(spec: SweepSpec, store: ResultStore, options: argparse.Namespace) -> 
     return FAILED if report.failed else 0
 
 
-def _print(same: str, lines: list[dict[str, str]], plan: SweepPlan) -> None:
+def _print(plan: SweepPlan, same: str, lines: list[dict[str, str]]) -> None:
     if plan.spec.scenario != "continual":
         print(SCENARIOS[plan.spec.scenario].sentence)
     if same:

@@ -12,7 +12,7 @@ import numpy as np
 
 from imrc._checks import DataError, InputError
 from imrc._progress import ProgressLine, say
-from imrc.commands.arguments import add_sequence, add_setting, sequence_of
+from imrc.commands.options import add_data, add_settings, given, sequence_of
 from imrc.commands.output import print_as, print_csv
 from imrc.wording import feature_names_or_numbers, listed, number, p_text
 
@@ -24,42 +24,34 @@ ALARM = 3
 _EVERY_S = 2.0
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
+def add_watch(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``imrc watch``."""
     parser.description = (
         "Compare each task with all earlier ones. If all rows are independent draws from one distribution, "
         "the probability that the alarm ever goes off is at most alpha, however long you watch. The warning *more than "
-        "usual* is calibrated by simulation only. The representation is learnt from the first task."
+        "usual* is calibrated by simulation only. The representation is learnt from the first task. With --state or "
+        "--follow, the last value of --by waits until a later one shows that it is complete."
     )
-    add_sequence(parser)
-    parser.add_argument(
-        "--alpha", type=float, default=0.05, help="probability of any false alarm at most (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--state",
-        metavar="FILE.npz",
-        type=Path,
-        help="continue from this file if it exists, and write it at the end; for cron jobs. With this option or "
-        "--follow, the last value of --by waits until a later one shows that it is complete",
-    )
+    add_data(parser)
+    parser.add_argument("--alpha", type=float, help="probability of any false alarm at most (default: 0.05)")
+    state = "continue from this file if it exists, and write it at the end; for cron jobs"
+    parser.add_argument("--state", metavar="FILE.npz", type=Path, help=state)
     parser.add_argument("--follow", action="store_true", help="keep reading the file as it grows, until the alarm")
-    add_setting(parser, "features", default="automatic")
-    add_setting(parser, "seed")
+    add_settings(parser, "features", said="automatic")
+    add_settings(parser, "seed")
 
 
-def run(options: argparse.Namespace) -> int:
+def run_watch(options: argparse.Namespace) -> int:
     """Watch; return 3 if the alarm has gone off, now or before."""
     from imrc.watch import Watcher  # here, so that help and mistyped options wait for nothing
 
-    growing = Path(options.dataset)
+    growing, settings = Path(options.dataset), given(options, "alpha", "features", "seed")
     if options.follow and not growing.is_file():
         raise InputError("--follow is for your own files. A dataset does not grow.")
-    if options.state is not None and options.state.is_file():
-        watcher = Watcher.load(options.state)
-    else:
-        watcher = Watcher(options.alpha, features=options.features, seed=options.seed)
-    for name, begun in watcher.settings.items():
-        if (asked := getattr(options, name)) != begun:
+    continued = options.state is not None and options.state.is_file()
+    watcher = Watcher.load(options.state) if continued else Watcher(**settings)
+    for name, asked in settings.items():
+        if asked != (begun := watcher.settings[name]):
             raise InputError(
                 f"{options.state} was started with {name} = {begun}, not {asked}. This value cannot change later."
             )
@@ -79,12 +71,16 @@ def run(options: argparse.Namespace) -> int:
             # Perhaps a row is half written: the next look will tell.
             say(f"imrc: waiting, because the file cannot be used yet: {error}")
         seen = now
-    at = watcher.alarm.alarm
+    at, alpha = watcher.alarm.alarm, watcher.alarm.alpha
     # The first task is not tested, and the second has nothing before it.
     task = None if at is None else at + 2
-    told = {"alpha": watcher.alarm.alpha, "tasks": watcher.tasks, "alarm": task}
+    told = {"alpha": alpha, "tasks": watcher.tasks, "alarm": task, "arrivals": [*map(vars, arrivals)]}
+    conclusion = (
+        f"{'No alarm' if task is None else f'ALARM since task {task}'} in {watcher.tasks} tasks. The evidence reaches "
+        f"{1.0 / alpha:g} with probability {alpha:g} at most if rows are independent and nothing changes."
+    )
     if not options.csv:  # whose rows are printed already
-        print_as(options, [], {**told, "arrivals": [*map(vars, arrivals)]}, lambda: print(_conclusion(watcher, task)))
+        print_as(options, [], told, lambda: print(conclusion))
     return 0 if at is None else ALARM
 
 
@@ -120,11 +116,3 @@ def _in_words(arrival: Arrival) -> str:
     tested = "the first tested" if arrival.p != arrival.p else f"{p_text(arrival.p)}, evidence {evidence}"
     change = "" if arrival.change != arrival.change else f", change d² / σ² = {arrival.change:.3f}"
     return f"task {arrival.task} ({arrival.label}): {tested}{change}  {lamp}".rstrip()
-
-
-def _conclusion(watcher: Watcher, task: int | None) -> str:
-    alpha = watcher.alarm.alpha
-    return (
-        f"{'No alarm' if task is None else f'ALARM since task {task}'} in {watcher.tasks} tasks. The evidence reaches "
-        f"{1.0 / alpha:g} with probability {alpha:g} at most if rows are independent and nothing changes."
-    )

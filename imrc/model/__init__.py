@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from imrc.model._file import load
-from imrc.model._model import STRATEGIES, Model, ReadingWarning, fit_model
+from imrc.model._model import STRATEGIES, Model, ReadingWarning, fit_model, scored_in_words
 
 __all__ = ["ReadingWarning"]

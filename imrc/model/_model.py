@@ -318,3 +318,15 @@ def fit_model(sequence: TaskSequence, *, strategy: str, settings: RunSettings, n
         for task, name in enumerate(sequence.labels):
             model._learn(sequence[task].X, sequence.encoded(task), name, ahead=task == len(sequence) - 1)
     return model
+
+
+def scored_in_words(model: Model, scored: pd.DataFrame, task: str = "next") -> tuple[dict[str, int], str]:
+    """Return how many rows of `Model.predict_frame` got each class, and a sentence that says so and names the rule."""
+    answers = scored.iloc[:, -1 - len(model.classes)]
+    counts = {str(name): int((answers == name).sum()) for name in model.classes.tolist()}
+    shares = listed(
+        [f"{count:,} {name} ({100 * count / max(len(scored), 1):.1f} %)" for name, count in counts.items()], 6
+    )
+    of = "the next task" if task == "next" else f"the task {task}"
+    rule = f"by the rule for {of} (strategy: {STRATEGY_TITLES[model.strategy].lower()})"
+    return counts, f"{len(scored):,} rows were predicted {rule}: {shares}."

@@ -15,7 +15,7 @@ import streamlit as st
 import imrc
 from imrc._checks import InputError
 from imrc.evaluation.settings import STRATEGIES, STRATEGY_TITLES
-from imrc.model import Model, fit_model
+from imrc.model import Model, fit_model, scored_in_words
 from imrc.report import Report
 from imrc.report._report import readable
 from imrc.report._write import page_of
@@ -120,13 +120,14 @@ def _scored(made: Callable[[], Model], next_file: Any, name: str) -> None:  # no
         with st.spinner("Reading and scoring"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the notes below
             model = made()
-            scored = csv_text(model.predict_frame(next_file))
+            frame = model.predict_frame(next_file)
     except InputError as error:
         st.error(plain(str(error)))
         return
     for note in model.notes[:5]:
         st.caption(plain(note))
-    controls.save("Scored rows (CSV)", scored, f"{name}-scored.csv", "text/csv", "scored", type="primary")
+    st.markdown(plain(scored_in_words(model, frame)[1]))
+    controls.save("Scored rows (CSV)", csv_text(frame), f"{name}-scored.csv", "text/csv", "scored", type="primary")
 
 
 def _model_bytes(made: Callable[[], Model]) -> bytes:

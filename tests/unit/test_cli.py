@@ -47,11 +47,11 @@ def test_csv_and_table(capsys):
 SWEEP = ["sweep", "--datasets", "identical", "-k", "4", "-n", "5", "--jobs", "1"]
 OF_FILES = [
     (["FILE"], "needs --target and either --by or --every, for example --target 'state' --by 'date'"),
-    (["FILE", "--label", "state"], "needs --target and either --by or --every"),
-    (["FILE", "--label", "nothing", "--block", "60"], "nothing"),
-    (["FILE", "--label", "state", "--block", "60", "-k", "99"], "k must be between 1 and 10"),
-    (["there_is_none.csv", "--label", "a", "--block", "5"], "there_is_none.csv is not on this computer"),
-    (["identical", "--label", "state"], "--target is for your own files"),
+    (["FILE", "--target", "state"], "needs --target and either --by or --every"),
+    (["FILE", "--target", "nothing", "--every", "60"], "nothing"),
+    (["FILE", "--target", "state", "--every", "60", "-k", "99"], "k must be between 1 and 10"),
+    (["there_is_none.csv", "--target", "a", "--every", "5"], "'there_is_none.csv' is neither a file on this computer"),
+    (["identical", "--target", "state"], "--target is for your own files"),
 ]
 
 
@@ -73,7 +73,7 @@ OF_FILES = [
         (["sweep"], "Name at least one dataset with --datasets"),
         ([*SWEEP, "-n", "0"], "the command: n must be between 1 and 10000; got 0"),
         (["sweep", "--datasets", "FILE"], "needs --target and either --by or --every"),
-        ([*SWEEP, "--datasets", "identical", "gone.csv"], "value 2 of 2, is no file on this computer: 'gone.csv'"),
+        ([*SWEEP, "--datasets", "identical", "gone.csv"], "'gone.csv' is neither a file on this computer"),
         ([*SWEEP, "--jobs", "0"], "--jobs must be between 1 and 1024"),
         ([*SWEEP, "--scheduler", "tcp://127.0.0.1:1"], "--jobs applies to this machine only"),
         (["run", "idetical"], "Did you mean 'identical'?"),
@@ -152,7 +152,7 @@ def test_a_place_that_cannot_be_written_is_named(capsys, tmp_path):
     ("place", "arguments", "error"),
     [
         ("imrc.core.learner.Learner.step", RUN, ValueError("no such axis")),
-        ("imrc.tables.read_apart", ["run", "FILE", "--label", "state", "--block", "60"], KeyError("mean")),
+        ("imrc.tables.read_apart", ["run", "FILE", "--target", "state", "--every", "60"], KeyError("mean")),
         (
             "imrc.sweeps.plan.largest_n",
             ["sweep", "--datasets", "identical", "-n", "5", "--store", "STORE"],

@@ -380,9 +380,12 @@ def test_fit_and_predict_at_the_shell(tmp_path, capsys, monkeypatch):
     assert main(["predict", "m.imrc", "next.csv", "-o", "scored.csv"]) == 0
     output = capsys.readouterr()
     assert "('west') counts as other" in output.err
-    assert output.out.startswith("class  rows  share")
     with open("scored.csv") as file:
         rows = list(csv.DictReader(file))
+    answers = [row["predicted rain"] for row in rows]
+    counts = " and ".join(f"{(n := answers.count(name))} {name} ({4 * n}.0 %)" for name in ("no", "yes"))
+    rule = "the rule for the next task (strategy: forward)"
+    assert output.out == f"25 rows were predicted by {rule}: {counts}.\n"
     with pytest.warns(ReadingWarning):
         shares = imrc.load("m.imrc").predict_proba("next.csv")
     assert [float(row["probability of yes"]) for row in rows] == shares[:, 1].tolist()

@@ -98,7 +98,7 @@ def read_hostile_files() -> None:
             if number % 8 == 0:  # the command line reads in the same way
                 path.write_bytes(content)
                 with contextlib.redirect_stderr(io.StringIO()) as said:
-                    assert main(["run", str(path), "--label", "1", "--block", "4"]) == 2
+                    assert main(["run", str(path), "--target", "1", "--every", "4"]) == 2
                 assert "imrc: " in said.getvalue()
         assert time.process_time() - start < 60, name
         print(f"{name}: {words[:80]}")
@@ -372,7 +372,7 @@ def test_what_is_left_out_is_said_beside_every_output(tmp_path, capsys):
     for command, n in (("check", []), ("run", ["-n", "1"])):
         for output in ([], ["--json"], ["--csv"]):
             few = [*n, "--repetitions", "1", *output]
-            assert main([command, str(path), "--label", "3", "--block", "40", *few]) == 0
+            assert main([command, str(path), "--target", "3", "--every", "40", *few]) == 0
             said = capsys.readouterr().err
             assert "10 rows left out: rows left over after the last full block." in said
             assert "of the rows are of class 'no': always predicting that class is wrong in just" in said

@@ -148,7 +148,7 @@ def lines(tasks: range, jump_at: int = 99) -> str:
 
 
 HEADER = "x,y,z,state,month\n"
-CUT = ["--label", "state", "--task", "month"]
+CUT = ["--target", "state", "--by", "month"]
 
 
 def test_the_command_rings_once_things_change(tmp_path, capsys):
@@ -206,7 +206,7 @@ def test_rows_that_follow_each_other_are_said_before_it_starts(tmp_path, capsys)
     for name, values, said in (("alike", walk, True), ("shuffled", generator.permutation(walk), False)):
         file = tmp_path / f"{name}.csv"
         file.write_text("x,state\n" + "".join(f"{x:.4f},{'ab'[i % 2]}\n" for i, x in enumerate(values)))
-        main(["watch", str(file), "--label", "state", "--block", "20", "--csv"])
+        main(["watch", str(file), "--target", "state", "--every", "20", "--csv"])
         captured = capsys.readouterr()
         assert ("Successive rows within a task are correlated" in captured.err) == said
         assert captured.out.startswith("task,")
