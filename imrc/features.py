@@ -400,7 +400,7 @@ class Representation:
         return Composite(((np.arange(X.shape[1]), (prepared, inner)),))
 
     def _seen_kinds(self, X: Floats) -> tuple[str, ...]:
-        """Return the kinds; an undeclared column is binary if the rows hold only 0 and 1, otherwise numeric."""
+        """Return the kinds; an undeclared column is binary if the rows contain only 0 and 1, otherwise numeric."""
         missing = np.isnan(X)
         binary = ((X == 0.0) | (X == 1.0) | missing).all(axis=0) & ~missing.all(axis=0)
         declared = self.kinds or ("undeclared",) * X.shape[1]

@@ -229,7 +229,7 @@ def digest(path: Path | str, algorithm: str, member: str = "") -> str:
 
 
 def verify(file: RemoteFile, path: Path) -> None:
-    """Raise ChecksumError unless the file holds the published bytes; it is hashed again when size or time differ."""
+    """Raise ChecksumError unless the file has the published bytes; it is hashed again when size or time differ."""
     if file.algorithm is None:
         return
     state = path.stat()
@@ -245,7 +245,7 @@ def verify(file: RemoteFile, path: Path) -> None:
         published = f", the published file {file.size_bytes:,}" if file.size_bytes else ""
         raise ChecksumError(
             f"{path} is not the published file: {_checked[key]}. It has {state.st_size:,} bytes{published}. It is "
-            "damaged, cut short or another file. Delete it and download it again."
+            "damaged, incomplete or a different file. Delete it and download it again."
         )
 
 

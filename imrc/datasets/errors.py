@@ -12,7 +12,7 @@ class NotAvailableError(DataError):
 
 
 class ChecksumError(DataError):
-    """A file whose bytes are not the published ones: damaged, cut short, or another file."""
+    """A file whose bytes are not the published ones: damaged, incomplete, or a different file."""
 
 
 class DownloadError(DataError):

@@ -1,4 +1,4 @@
-"""What a run keeps, declared once: which numbers there are, and how steps, repetitions and files hold them.
+"""What a run keeps, declared once: which numbers there are, and how steps, repetitions and files store them.
 
 Numbers go by kind ("error", "before", ...) and by rule or method. Of one repetition a step is a plain dictionary, named
 as the fields of `StepResult`; of all repetitions it is a `StepResult`; all steps are an `imrc.RunResult`. What a result

@@ -228,7 +228,7 @@ class Report:
     def planned(self, *, ess: float | None = None, error: float | None = None, of: Place | None = None) -> Plan:
         """Return which samples, tasks or backward steps would reach a target: `ess` samples, or an error.
 
-        An error needs ``imrc.check(..., labels=True)``. `of` says for which task: an average one ("mean"), the "newest"
+        An error needs ``imrc.check(..., labels=True)``. `of` chooses the task: an average one ("mean"), the "newest"
         or the "next"; by default the one that the scenario tests. `imrc.planning.way_sentence` puts each of the plan's
         ``ways`` into words. InputError: the rate of change is not known, or the error is beyond what was tried.
         """
@@ -458,8 +458,8 @@ class Report:
     ) -> dict[str, str]:
         """Return what repeats the run: a "Python" script, which also learns a model, and a "Command line".
 
-        `dataset` is its name or the path of the file, `file_options` how a file becomes tasks, `strategy` what the
-        script learns the model by: by default the advised one or, without advice, the one with the lowest error.
+        `dataset` is its name or the path of the file, and `file_options` tell how a file becomes tasks. The script
+        learns `strategy`, by default the advised one or, without advice, the one with the lowest error.
         """
         # A script that asks for advice where there is none would end with an error.
         learnt = strategy or (None if self.advice.advised in STRATEGIES else self._best_learnt())

@@ -44,7 +44,7 @@ Source: TypeAlias = "str | Path | bytes | BinaryIO | pd.DataFrame"
 
 
 def open_table(source: Source, *, name: str | None = None, **reading: Any) -> Table:  # noqa: ANN401 - of `Reading`
-    r"""Read the user's own table and determine what its columns hold.
+    r"""Read the user's own table and determine what its columns contain.
 
     Reads CSV or TSV, Excel (the first sheet with a table), Parquet or ARFF, also as gzip or zip, told by content.
     A separate process reads it; nothing is unpickled or executed. `Table.notes` say how it was read, and which

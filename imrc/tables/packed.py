@@ -48,7 +48,7 @@ def damage(kind: str, remedy: str = "") -> Iterator[None]:
 
 
 def _unpacked(stream: IO[bytes] | gzip.GzipFile, limit: int, name: str) -> bytes:
-    """Return what a stream holds; reading stops at the limit, whatever size the file claims."""
+    """Return the contents of a stream; reading stops at the limit, whatever size the file claims."""
     whole = io.BytesIO()
     while piece := stream.read(1 << 20):
         if whole.tell() + len(piece) > limit:
@@ -61,7 +61,7 @@ def _unpacked(stream: IO[bytes] | gzip.GzipFile, limit: int, name: str) -> bytes
 
 
 def unpack(data: bytes, limit: int) -> bytes:
-    """Return what a gzip file holds; DataError if that is more than `limit` bytes or damaged.
+    """Return the contents of a gzip file; DataError if that is more than `limit` bytes or damaged.
 
     >>> unpack(gzip.compress(b"x,y"), 100)
     b'x,y'

@@ -89,6 +89,6 @@ def suggest(table: Table) -> Suggestion:
 
 
 def _looks_like_classes(column: Column) -> bool:
-    """Whether a column holds words or whole numbers."""
+    """Whether a column contains words or whole numbers."""
     values = column.values[column.present]
     return column.kind == "category" or bool((values == np.round(values)).all())

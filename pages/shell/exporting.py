@@ -1,4 +1,4 @@
-"""What a visitor takes away: a report, the model, what repeats the run elsewhere, and what the link holds."""
+"""What a visitor takes away: a report, the model, what repeats the run elsewhere, and what the link contains."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ def _characteristics(_row: _Row) -> None:
         "class in a task, averaged over tasks. With two classes, it is the error of the best constant prediction. The "
         "two classes of Covertype are a guess: types 1, 2 and 3 against the rest. There a constant prediction has an "
         "error of .08, the value printed for every n, W and b; for type 2 against the rest it would be .302. The paper "
-        "speaks of one task per year or age, but its counts are those of blocks of 300 rows (UTKFaces: 250).",
+        "describes one task per year or age, but its counts are those of blocks of 300 rows (UTKFaces: 250).",
         "characteristics",
     )
     _table(

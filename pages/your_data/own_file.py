@@ -20,7 +20,7 @@ SAMPLE = "pumps.csv"
 _WIDGETS = {
     "own_read_dayfirst": ("Dates such as 1/2/2020", "The notes below say which reading was used, and why."),
     "own_read_decimal": ("Decimals follow", "The notes below say which reading was used, and why."),
-    "own_read_header": ("The first row holds", "The notes below say which reading was used, and why."),
+    "own_read_header": ("The first row contains", "The notes below say which reading was used, and why."),
     "own_read_sheet": ("Sheet", "The first sheet with a table is read."),
     "own_label": ("Label: the column to predict", "A column with 2 to 50 different values, or of measured numbers."),
     "own_block": ("Rows per task", "Blocks follow the order of the file. An incomplete last block is left out."),
@@ -138,7 +138,7 @@ def choose() -> Table | None:
         key="own_upload",
         help=f"{datasets.LIMITS_IN_WORDS} It stays in your session's memory; nobody else sees it.",
     )
-    told = "Shows what this page does, with a file made for the purpose."
+    told = "Shows how this page works, with a made-up file."
     if st.button(
         "Try a sample file: made-up readings of pumps", icon=":material/science:", key="own_sample", help=told
     ):
