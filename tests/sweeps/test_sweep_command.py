@@ -11,7 +11,7 @@ import pytest
 
 import imrc
 from imrc.cli import main
-from imrc.sweeps import ResultStore
+from imrc.sweeps import ResultStore, SweepSpec
 from imrc.sweeps import cell as cell_module
 from tests.documents import assert_as_shown
 
@@ -114,7 +114,7 @@ def test_failed_cells_are_listed_and_end_with_status_1(capsys, monkeypatch):
     assert "in fail_sometimes" in capsys.readouterr().err
 
 
-def test_the_example_of_the_documentation_prints_what_it_shows(capsys, monkeypatch, tmp_path):
+def test_the_examples_of_the_documentation_do_what_it_shows(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "how-to" / "sweep.md").read_text(encoding="utf-8")
     command, shown = re.search(r"```text\n\$ imrc (sweep .*?)\n(.*?)```", page, re.DOTALL).groups()
@@ -123,12 +123,5 @@ def test_the_example_of_the_documentation_prints_what_it_shows(capsys, monkeypat
     here = r"about .*? with \d+ workers?|Results: .*"
     said = "\n".join(line for line in output.err.splitlines() if ", cell " not in line)
     assert_as_shown(re.sub(here, "", f"{said}\n{output.out}"), re.sub(here, "", shown))
-
-
-def test_the_file_of_the_documentation_is_a_sweep(tmp_path):
-    from imrc.sweeps import SweepSpec
-
-    page = (ROOT / "docs" / "how-to" / "sweep.md").read_text(encoding="utf-8")
     (tmp_path / "sweep.toml").write_text(re.search(r"```toml\n(.*?)```", page, re.DOTALL)[1])
-    spec = SweepSpec.from_toml(tmp_path / "sweep.toml")
-    assert spec.seeds == (0, 1, 2, 3)
+    assert SweepSpec.from_toml(tmp_path / "sweep.toml").seeds == (0, 1, 2, 3)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from imrc.baselines import registry
 from imrc.cli import main
 from imrc.commands.main import parser
 from tests.documents import assert_as_shown
@@ -102,6 +103,8 @@ def test_files_commands_and_names_exist(document):
     assert [name for name in names if pydoc.locate(name) is None] == []
     for command, options in re.findall(r"(?:^(?:\$ | {4})?|`)imrc ([a-z]+)([^`\n]*)", text, re.MULTILINE):
         assert set(re.findall(r"--[a-z0-9-]+", options)) <= set(COMMANDS[command]._option_string_actions), options
+    profiles = [pair for pair in re.findall(r"`([a-z_]+):(\w+)`", text) if pair[0] in registry]
+    assert [profile for method, profile in profiles if profile not in registry[method].profiles] == []
     if document.parent != ROOT / "docs":  # links of the site are checked when it is built
         links = re.findall(r"\]\((?!https?:)([^)#]+)\)", text)
         assert [link for link in links if not (document.parent / link).is_file()] == []
