@@ -77,8 +77,8 @@ class Setting:
         if self.words and self.limits is None:
             text += " " + "; ".join(f'"{word}": {title.rstrip(".")}' for word, title in self.words.items()) + "."
         if self.default is None and not self.optional:
-            own = (f"{VALUES[preset][self.name]} for {preset}" for preset in PRESETS if self.name in VALUES[preset])
-            text += f" The default depends on the preset: {', '.join(own)}."
+            own = (f"{VALUES[preset][self.name]} ({preset})" for preset in PRESETS if self.name in VALUES[preset])
+            text += f" The presets set it to {' and '.join(own)}."
         return f"{self.name} : {kind}{usual}\n{textwrap.indent(textwrap.fill(text, 112), '    ')}"
 
 

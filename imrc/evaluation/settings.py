@@ -193,7 +193,7 @@ class RunSettings:
     def of(cls, where: str, **options: Any) -> RunSettings:  # noqa: ANN401 - checked here
         """Return settings from attributes and overrides by name; the preset decides those that are None.
 
-        `where` is what the options were given to, for the message about one that does not exist.
+        `where` names the function that got the options, for the message about an unknown one.
         """
         named = [one.name for one in fields(cls) if one.name != "overrides"]
         check_names(where, options, (*named, *OVERRIDES))
