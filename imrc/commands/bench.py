@@ -23,7 +23,7 @@ def add_bench(parser: argparse.ArgumentParser) -> None:
     what = "measure it: module:Learner, with partial_fit and predict or a scikit-learn classifier, or a reference"
     parser.add_argument("--learner", nargs="+", default=[], metavar="NAME", help=what)
     parser.add_argument("--sequences", nargs="+", metavar="NAME", help="default: all")
-    parser.add_argument("-o", "--output", metavar="FOLDER", default="bench", help="for the files, one JSON a learner")
+    parser.add_argument("-o", "--output", metavar="FOLDER", default="bench", help="one JSON file per learner")
 
 
 def run_bench(options: argparse.Namespace) -> int:
@@ -65,7 +65,7 @@ def add_atlas(parser: argparse.ArgumentParser) -> None:
         "Compute a card for every sequence that is built in or in $IMRC_DATA, $IMRC_STREAMS and $IMRC_TEMPORAL, and "
         "draw one page. A sequence that is not available keeps its card, with the date it was computed."
     )
-    parser.add_argument("-o", "--output", metavar="FOLDER", default="atlas", help="for atlas.html and cards.json")
+    parser.add_argument("-o", "--output", metavar="FOLDER", default="atlas", help="of atlas.html and cards.json")
     parser.add_argument("--only", nargs="*", metavar="NAME", help="compute these cards or none, and keep the others")
 
 

@@ -24,7 +24,7 @@ from imrc.sweeps.store import ResultStore, StoreError, check_export
 FAILED = 1
 _CONTINUE = "run the same command again to continue."
 _EPILOG = """\
-Combinations that make no sense or differ in nothing are left out, and the plan says why. Each line of the TOML file is
+Impossible and duplicate combinations are left out, and the plan shows why. Each line of the TOML file is
 an option with one value or a list: n = [10, 50], presets = "paper", seeds = "0:4". A section [reading] says how your
 own files are cut: target = "rain", every = 300.
 
@@ -55,7 +55,7 @@ def add_sweep(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="show the plan and run nothing")
     export = "at the end, write all cells to this file (.csv or .parquet)"
     parser.add_argument("--export", type=Path, metavar="FILE.csv", help=export)
-    scenario = "which errors are averaged, see imrc run --help-all. Default: continual."
+    scenario = "which errors are averaged (see imrc run --help-all). Default: continual."
     how.add_argument("--scenario", choices=SCENARIOS, help=scenario)
     place = "file to store results in (default: $IMRC_STORE, or else a file in your data folder)"
     how.add_argument("--store", type=Path, metavar="PATH", help=place)

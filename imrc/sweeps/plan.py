@@ -72,7 +72,7 @@ def _seeds(given: object) -> list[object]:
         return [int(given) if given.strip().isdecimal() else given]
     low, high = int(match[1]), int(match[2])
     if not low < high <= low + 100_000:
-        raise InputError(f"seeds: {given!r} must go up, by at most 100000 (the last number is not included).")
+        raise InputError(f"seeds: {given!r} must increase, by at most 100000 (the last number is not included).")
     return [*range(low, high)]
 
 
@@ -212,7 +212,7 @@ def plan_sweep(
                     notes[_merged(settings)] += 1
     said = tuple(f"{reason} ({count} cell{'s' * (count != 1)})." for reason, count in notes.items())
     if not cells:
-        raise InputError(f"No combination of the sweep makes sense. {' '.join(said)}")
+        raise InputError(f"No combination of the sweep is possible. {' '.join(said)}")
     done = frozenset() if store is None else frozenset(filter(store.__contains__, cells))
     return SweepPlan(spec, tuple(cells.values()), done, (*read, *said))
 
@@ -224,7 +224,7 @@ def _settings(
     limit, most, tasks = largest_n(sequence), len(sequence) - 1, f"{name} with {len(sequence)} tasks"
     n, b, own = values["n"], values["b"], values["methods"] == "imrc"
     if n > limit:
-        return None, f"Left out: n = {n} for {tasks}, whose smallest task gives {max(limit, 0)} training samples"
+        return None, f"Left out: n = {n} for {tasks}, whose smallest task leaves {max(limit, 0)} training samples"
     if own and values["preset"] == "paper" and values["W"] == "all":
         return None, "Left out: W = all with preset paper, which averages a fixed number of changes"
     note = f"Lowered: b = {b} to {most} for {tasks}, because no more tasks can be revised" if b > most else ""

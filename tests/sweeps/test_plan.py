@@ -44,14 +44,14 @@ def test_what_cannot_be_run_is_left_out_and_it_says_why():
     assert len(plan.cells) == 3
     assert set(plan.notes) == {
         "Left out: k = 201 for identical, which has at most 200 tasks (18 cells).",
-        "Left out: n = 201 for identical with 4 tasks, whose smallest task gives 200 training samples (6 cells).",
-        "Left out: n = 300 for identical with 4 tasks, whose smallest task gives 200 training samples (6 cells).",
+        "Left out: n = 201 for identical with 4 tasks, whose smallest task leaves 200 training samples (6 cells).",
+        "Left out: n = 300 for identical with 4 tasks, whose smallest task leaves 200 training samples (6 cells).",
         "Lowered: b = 4 to 3 for identical with 4 tasks, because no more tasks can be revised (3 cells).",
         "Run once: combinations that are the same (3 cells).",
     }
     left_out = [int(note.split("(")[-1].split()[0]) for note in plan.notes if not note.startswith("Lowered")]
     assert sum(left_out) + len(plan.cells) == 3 * 2 * 2 * 3
-    with pytest.raises(ValueError, match=r"No combination of the sweep makes sense. Left out: n = 999 for identical"):
+    with pytest.raises(ValueError, match=r"No combination of the sweep is possible. Left out: n = 999 for identical"):
         plan_sweep(small_spec(n=999))
 
 
