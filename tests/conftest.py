@@ -3,11 +3,16 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+# Several processes share the cores: threads of linear algebra would wait for one another most of the time.
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
 import numpy as np
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).resolve().parents[1]
 QUICK = {"unit", "oracle", "golden", "property"}
@@ -79,6 +84,13 @@ def real_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"real datasets not found: IMRC_DATA={folder} is no folder")
     return folder
+
+
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    """Linear algebra may use two threads, as in a process of its own."""
+    with threadpool_limits(2):
+        yield
 
 
 @pytest.fixture

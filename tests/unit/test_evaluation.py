@@ -273,7 +273,7 @@ def test_a_tick_that_raises_ends_the_run_in_the_middle_of_a_step():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", ["paper", "recommended"])
-def test_repetitions_run_one_by_one_in_one_thread_are_the_same_to_the_last_bit(preset):
+def test_repetitions_run_one_by_one_in_one_thread_are_the_same_to_the_last_bit(preset, two_threads):
     # 64 features and 40 samples: large enough for linear algebra to use several threads if it may.
     sequence = imrc.datasets.load("rotated_digits", tasks=6, seed=1)
     settings = RunSettings(
