@@ -39,22 +39,16 @@ class AUESettings(Settings):
     tie: float = real(0.05, 0.0)
 
 
-def random_guess_error(frequencies: Floats) -> float:
-    """Return MSE_r = sum_y p(y) (1 - p(y))^2, the error of a random guesser.
-
-    >>> round(random_guess_error(np.array([0.6, 0.4])), 12), random_guess_error(np.array([1.0, 0.0]))
-    (0.24, 0.0)
-    """
-    return float((frequencies * (1.0 - frequencies) ** 2).sum())
-
-
-def member_weights(errors: Floats, random_error: float, epsilon: float) -> tuple[Floats, float]:
+def member_weights(errors: Floats, frequencies: Floats, epsilon: float) -> tuple[Floats, float]:
     """Return the weights 1 / (MSE_r + MSE_i + epsilon) of old members and that of the candidate (MSE_i = 0).
 
-    >>> old, new = member_weights(np.array([0.1, 0.3]), 0.24, 1e-10)
+    MSE_r = sum_y p(y) (1 - p(y))^2 is the error of a random guesser, by the class frequencies p.
+
+    >>> old, new = member_weights(np.array([0.1, 0.3]), np.array([0.6, 0.4]), 1e-10)
     >>> old.round(6).tolist(), round(new, 6)
     ([2.941176, 1.851852], 4.166667)
     """
+    random_error = float((frequencies * (1.0 - frequencies) ** 2).sum())
     return 1.0 / (random_error + errors + epsilon), 1.0 / (random_error + epsilon)
 
 
@@ -259,9 +253,7 @@ class AUE(Baseline):
         truth = np.arange(len(y)), y
         errors = np.array([((1.0 - member.shares(X1)[truth]) ** 2).mean() for member in self.members])
         counts = np.bincount(y, minlength=self.n_classes)
-        self.weights, candidate = member_weights(
-            errors, random_guess_error(counts / counts.sum()), self.settings.epsilon
-        )
+        self.weights, candidate = member_weights(errors, counts / counts.sum(), self.settings.epsilon)
         self._admit(self._new_member(), candidate)
         if self.settings.base == "logistic":  # trees keep no samples
             self.stream.extend(X1, y)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imrc._checks import check_choice, check_int, check_matrix, check_real
+from imrc._checks import check_choice, check_int, check_matrix, check_names, check_real
 from imrc._types import Floats, Ints
 
 Origin = Literal["published", "simple"]
@@ -56,7 +56,7 @@ def named(default: Settings, **others: Settings) -> Mapping[str, Settings]:
 class Baseline(ABC):
     """A method that learns one task after another, for comparison with IMRC.
 
-    It has C classes, numbers or the labels in `classes` (of any type), and D = `n_features` mapped features without
+    It has C classes, 0 to C - 1 or the labels in `classes` (of any type), and D = `n_features` mapped features without
     intercept. `profile` names a set of hyper-parameters in `profiles`; keywords replace single ones (TypeError: there
     is none of that name; ValueError: out of its range).
     """
@@ -89,24 +89,17 @@ class Baseline(ABC):
         profile: str = "default",
         **settings: Any,  # noqa: ANN401 - checked by the method's own settings class
     ) -> None:
-        self.classes = None if classes is None else np.unique(np.asarray(classes))
-        if n_classes is None:
-            if self.classes is None:
-                raise TypeError("Give n_classes or classes.")
-            n_classes = len(self.classes)
-        self.n_classes = check_int("n_classes", n_classes, 2)
-        if self.classes is not None and len(self.classes) != self.n_classes:
+        if n_classes is None and classes is None:
+            raise TypeError("Give n_classes or classes.")
+        known = None if classes is None else np.unique(np.asarray(classes))
+        self.n_classes = check_int("n_classes", len(known) if n_classes is None and known is not None else n_classes, 2)
+        self.classes = np.arange(self.n_classes) if known is None else known
+        if len(self.classes) != self.n_classes:
             raise ValueError(f"classes has {len(self.classes)} labels, n_classes is {self.n_classes}.")
         self.n_outputs = 1 if self.n_classes == 2 else self.n_classes
         self.n_features = check_int("n_features", n_features, 1)
         chosen = self.profiles[check_choice("profile", profile, tuple(self.profiles))]
-        known = {field.name for field in dataclasses.fields(chosen)}
-        unknown = sorted(set(settings) - known)
-        if unknown:
-            raise TypeError(
-                f"{type(self).__name__} has no setting {', '.join(unknown)}; it has "
-                f"{', '.join(sorted(known)) or 'none'}."
-            )
+        check_names(type(self).__name__, settings, [field.name for field in dataclasses.fields(chosen)], "setting")
         self.profile = profile
         self.settings = dataclasses.replace(chosen, **settings)
         self.random = np.random.default_rng(random_state)
@@ -123,10 +116,10 @@ class Baseline(ABC):
         X = self._checked(X)
         if len(X) == 0:
             raise ValueError("A task needs at least one training sample.")
-        codes = self._encode(np.asarray(y))
-        if codes.shape != (len(X),):
-            raise ValueError(f"y must have one label per row of X: X has {len(X)} rows, y shape {codes.shape}.")
-        self._fit_task(step, X, codes)
+        labels = np.asarray(y)
+        if labels.shape != (len(X),):
+            raise ValueError(f"y must have one label per row of X: X has {len(X)} rows, y has shape {labels.shape}.")
+        self._fit_task(step, X, self._encode(labels))
         self.n_tasks = step + 1
         return self
 
@@ -135,8 +128,7 @@ class Baseline(ABC):
         if self.n_tasks == 0:
             raise ValueError("Nothing has been learnt yet: call partial_fit_task first.")
         task = self.n_tasks - 1 if task is None else check_int("task", task, 0, self.n_tasks - 1)
-        codes = np.asarray(self._predict(self._checked(X), task), dtype=np.int64)
-        return codes if self.classes is None else self.classes[codes]
+        return np.asarray(self.classes[self._predict(self._checked(X), task)])
 
     @abstractmethod
     def state_size(self) -> int:
@@ -161,11 +153,6 @@ class Baseline(ABC):
         return array
 
     def _encode(self, y: NDArray[Any]) -> Ints:
-        if self.classes is None:
-            codes = np.asarray(y)
-            if codes.dtype.kind not in "iub" or (codes.size and not 0 <= codes.min() <= codes.max() < self.n_classes):
-                raise ValueError(f"y must contain whole numbers 0..{self.n_classes - 1}; for others give `classes`.")
-            return codes.astype(np.int64)
         # Object arrays of strings (a pandas column) compare with the classes as strings.
         labels = y.astype(self.classes.dtype) if y.dtype.kind == "O" else y
         known = np.isin(labels, self.classes)

@@ -22,7 +22,7 @@ class GEMSettings(Settings):
     epochs: int = whole(1, 1)  # passes over a task
     memory: int = whole(256, 1)  # samples kept per task, at most (a task with fewer keeps all)
     margin: float = real(0.5, 0.0)  # gamma, weight every constraint gets at least when a projection happens
-    ridge: float = real(1e-3, 0.0)  # epsilon, added to the diagonal of the quadratic program
+    ridge: float = real(1e-3, 0.0, above=True)  # epsilon, added to the diagonal of the quadratic program
 
 
 def project_gradient(
@@ -44,20 +44,10 @@ def project_gradient(
 
     gram = memory_gradients @ memory_gradients.T
     gram[np.diag_indices_from(gram)] += ridge
-    root = _cholesky(gram)
+    root = np.linalg.cholesky(gram).T
     target = -solve_triangular(root, products + margin * gram.sum(axis=1), trans="T")
     v = nnls(root, target, maxiter=100 * len(products))[0] + margin
     return gradient + v @ memory_gradients, v
-
-
-def _cholesky(gram: Floats) -> Floats:
-    """Upper triangular R with R'R = gram; without a ridge the matrix may be singular, so a hair is added then."""
-    try:
-        return np.asarray(np.linalg.cholesky(gram).T, dtype=np.float64)
-    except np.linalg.LinAlgError:
-        lifted = gram.copy()
-        lifted[np.diag_indices_from(lifted)] += 1e-10 * max(float(np.trace(gram)) / len(gram), 1e-300)
-        return np.asarray(np.linalg.cholesky(lifted).T, dtype=np.float64)
 
 
 class GEM(NetworkBaseline):

@@ -94,7 +94,7 @@ class TestEveryMethod:
         for task, said in (
             ((1, X, y), "step must be 0"),
             ((0, X[:, :2], y), "2 features"),
-            ((0, X, y + 1), r"whole numbers 0\.\.1"),
+            ((0, X, y + 1), r"unknown label 2 at row 1; classes are \[0, 1\]"),
             ((0, bad, y), "row 2, column 1"),
             ((0, X, y[:3]), "one label per row"),
             ((0, X[:0], y[:0]), "at least one training sample"),
@@ -162,7 +162,7 @@ def test_construction_is_checked():
     for options, error, said in (
         ({}, TypeError, "n_classes or classes"),
         ({"n_classes": 2, "classes": ["a", "b", "c"]}, ValueError, "classes has 3 labels"),
-        ({"n_classes": 2, "colour": "red"}, TypeError, "no setting colour; it has batch_size"),
+        ({"n_classes": 2, "colour": "red"}, TypeError, "GEM: unknown setting 'colour'.* Known settings: learning_rate"),
         ({"n_classes": 2, "learning_rate": 0.0}, ValueError, "learning_rate must be above 0"),
     ):
         with pytest.raises(error, match=said):
