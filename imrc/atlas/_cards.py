@@ -214,12 +214,13 @@ def story(found: Mapping[str, Any]) -> str:
     (few, first), (many, last) = next(iter(found["at"].items())), list(found["at"].items())[-1]
     best, tomorrow, rate = winner(first["errors"]), winner(first["tomorrow"]), found["change"]["rate"]
     told = f"{found['tasks']} tasks. Verdict: {found['change']['title']}"
-    told += f", at a rate of {number(rate[0])} a task." if rate and rate[0] else "."
+    told += f", at a rate of {number(rate[0])} per task." if rate and rate[0] else "."
     alone = "" if best["title"] == "Alone" else f"; alone {decimal(first['errors']['single']['error'])}"
-    told += (
-        f" With {few} labels each, {_small(best)} has the lowest {first['measure']} ({decimal(best['error'])}{alone})"
-    )
-    told += "." if many == few else f"; with {many}, {_small(winner(last['errors']))} has."
+    lowest = f"the lowest {first['measure']} ({decimal(best['error'])}{alone})"
+    told += f" With {few} labels per task, {_small(best)} has {lowest}"
+    then = winner(last["errors"])
+    also = "as well" if then["title"] == best["title"] else f"{_small(then)} does"
+    told += "." if many == few else f", and with {many} {also}."
     return f"{told} On the next task, the lowest error is {decimal(tomorrow['error'])} ({_small(tomorrow)})."
 
 
