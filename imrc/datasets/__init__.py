@@ -33,7 +33,6 @@ from imrc.tables import (
     looks_like_identifier,
     open_table,
     possible_periods,
-    read_table,
     sample_csv,
     suggest,
     suggested_period,

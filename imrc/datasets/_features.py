@@ -172,7 +172,7 @@ def _year_labels(entry: CatalogueEntry, rows: int) -> list[str]:
         if path is None:
             continue
         _catalogue.verify(file, path)
-        columns, _ = parse_delimited(path.read_bytes(), ",")
+        columns = parse_delimited(path.read_bytes(), ",")
         years = [str(cell)[:4] for cell in columns[0].to_pylist()[1:]]
         if len(years) == rows:
             size = entry.task_rows

@@ -22,7 +22,6 @@ from imrc._checks import DataError, InputTypeError, check_choice
 from imrc.tables.apart import read_apart
 from imrc.tables.cut import (
     MAX_CLASSES,
-    ColumnUse,
     Cut,
     cut_table,
     looks_like_identifier,
@@ -31,8 +30,8 @@ from imrc.tables.cut import (
 )
 from imrc.tables.recipe import Recipe
 from imrc.tables.sample import Suggestion, sample_csv, suggest
-from imrc.tables.table import LIMITS_IN_WORDS, MAX_FILE_BYTES, Column, Period, Reading, Table, clean_name, csv_text
-from imrc.tasks import TaskSequence, is_frame
+from imrc.tables.table import LIMITS_IN_WORDS, MAX_FILE_BYTES, Column, Period, Reading, Table, csv_text
+from imrc.tasks import is_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,27 +79,3 @@ def open_table(source: Source, *, name: str | None = None, **reading: Any) -> Ta
         too_large = f"The file is too large. {LIMITS_IN_WORDS} Keep fewer rows or columns, or save it as Parquet."
         raise DataError(too_large if data else "The file is empty.")
     return replace(read_apart(data, name or found, how), sha256=hashlib.sha256(data).hexdigest())
-
-
-def read_table(
-    source: Source,
-    *,
-    label: str | int,
-    task: str | int | None = None,
-    block: int | None = None,
-    name: str | None = None,
-    **options: Any,  # noqa: ANN401 - of open_table and cut_table, which check them
-) -> TaskSequence:
-    r"""Read the user's own table and cut it into tasks by the column `task`, or into blocks of `block` rows.
-
-    `imrc.tasks_from` does the same and lists the options. ``sequence.info["report"]`` describes everything that was
-    done, ``info["warnings"]`` tells what may change results, ``info["recipe"]`` reads the next file in the same way.
-
-    >>> text = b"x,sex,risk\n" + b"1,f,no\n2,m,yes\n3,f,yes\n4,m,no\n" * 3
-    >>> sequence = read_table(text, label="risk", block=4)
-    >>> sequence.feature_names, sequence.column_kinds, sequence.categories, sequence[0].X[:2].tolist()
-    (('x', 'sex'), ('undeclared', 'category'), {1: ('f', 'm')}, [[1.0, 0.0], [2.0, 1.0]])
-    """
-    table = open_table(source, name=name, **{option: options.pop(option) for option in READING & options.keys()})
-    cut = cut_table(table, label=label, task=task, block=block, **options)
-    return replace(cut.sequence, name=clean_name(name).rsplit(".", 1)[0]) if name else cut.sequence

@@ -15,7 +15,8 @@ import tempfile
 import threading
 import time
 import zipfile
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import asdict, fields, replace
 from typing import IO, Any
 
 import numpy as np
@@ -54,10 +55,10 @@ def read_apart(data: bytes, name: str, reading: Reading) -> Table:
     Raises DataError if the table cannot be read within the limits; the message says why, where and what to do. Where
     the system does not report memory (Windows, macOS), the limits on sizes and on time remain.
     """
-    shown, memory, seconds, late = clean_name(name) or "The file", MEMORY_BYTES, SECONDS, False
-    if not _places.acquire(timeout=2 * seconds):
+    shown, late = clean_name(name) or "The file", False
+    if not _places.acquire(timeout=2 * SECONDS):
         raise DataError(f"{shown} could not be read yet, because other files are being read. Try again in a minute.")
-    asked = {"name": name, "memory": memory, "seconds": seconds, "reading": asdict(reading)}
+    asked = {"name": name, "memory": MEMORY_BYTES, "seconds": SECONDS, "reading": asdict(reading)}
     try:
         with _in_memory() as question, _in_memory() as answer:
             question.writelines((json.dumps(asked).encode() + b"\n", data))
@@ -69,12 +70,12 @@ def read_apart(data: bytes, name: str, reading: Reading) -> Table:
                 stderr=subprocess.DEVNULL,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **_ENVIRONMENT},
             )
-            begin, used, busy = time.monotonic(), 0, 0.0
+            begin, used = time.monotonic(), 0
             try:
-                while not late and used <= memory and process.poll() is None:
+                while not late and used <= MEMORY_BYTES and process.poll() is None:
                     time.sleep(0.01)
                     used, busy = _used(process.pid)
-                    late = busy > seconds or time.monotonic() - begin > 3 * seconds
+                    late = busy > SECONDS or time.monotonic() - begin > 3 * SECONDS
             finally:
                 process.kill()
                 process.wait()
@@ -85,8 +86,8 @@ def read_apart(data: bytes, name: str, reading: Reading) -> Table:
             raise
         why = "took too long" if late else "is damaged, or needs too much memory"
         raise DataError(
-            f"{shown} {why}: it may take {memory >> 20:,} MB of memory and {seconds:g} seconds, the limits for one "
-            f"file. {LIMITS_IN_WORDS} Keep fewer rows or columns, or shorter texts."
+            f"{shown} {why}: it may take {MEMORY_BYTES >> 20:,} MB of memory and {SECONDS:g} seconds, the limits for "
+            f"one file. {LIMITS_IN_WORDS} Keep fewer rows or columns, or shorter texts."
         ) from None
     finally:
         _places.release()
@@ -97,11 +98,16 @@ def _in_memory() -> IO[bytes]:
     return os.fdopen(os.memfd_create("table"), "w+b") if hasattr(os, "memfd_create") else tempfile.TemporaryFile()
 
 
-def _send(answer: IO[bytes], facts: dict[str, Any], columns: list[Column]) -> None:
-    """Write what is known of a table, or a message; then each column's values, and the values as `written`."""
-    arrays = {f"{j}": column.values for j, column in enumerate(columns)}
-    arrays |= {f"{j} written": one.written.values for j, one in enumerate(columns) if one.written is not None}
-    np.savez(answer, facts=np.frombuffer(json.dumps(facts).encode(), np.uint8), **arrays)  # type: ignore[arg-type]
+_ARRAYS = ("values", "spelt")
+
+
+def _send(answer: IO[bytes], facts: dict[str, Any], columns: Sequence[Column] = ()) -> None:
+    """Write what is known of a table, or a message; then the arrays of each column."""
+    told = [{one.name: getattr(column, one.name) for one in fields(Column)} for column in columns]
+    arrays = {f"{j} {part}": one.pop(part) for j, one in enumerate(told) for part in _ARRAYS}
+    arrays = {name: array for name, array in arrays.items() if array is not None}
+    said = np.frombuffer(json.dumps({**facts, "columns": told}).encode(), np.uint8)
+    np.savez(answer, facts=said, **arrays)
 
 
 def _tuples(value: Any) -> Any:  # noqa: ANN401 - what JSON holds
@@ -114,19 +120,11 @@ def _received(answer: IO[bytes]) -> Table:
         facts = json.loads(parts["facts"].tobytes(), object_hook=lambda one: {k: _tuples(v) for k, v in one.items()})
         if "message" in facts:
             raise DataError(facts["message"])
-        columns = []
-        for j, told in enumerate(facts["columns"]):
-            column = Column(**{**told, "values": parts[f"{j}"]})
-            if told["written"]:
-                column = replace(column, written=Column(**{**told["written"], "values": parts[f"{j} written"]}))
-            columns.append(column)
+        columns = [
+            Column(**told, **{part: parts[f"{j} {part}"] for part in _ARRAYS if f"{j} {part}" in parts})
+            for j, told in enumerate(facts["columns"])
+        ]
     return Table(**{**facts, "columns": tuple(columns)})
-
-
-def _facts(column: Column | None) -> dict[str, Any] | None:
-    if column is None:
-        return None
-    return {**asdict(replace(column, values=np.empty(0), written=None)), "values": 0, "written": _facts(column.written)}
 
 
 def main() -> None:
@@ -146,10 +144,9 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (asked["memory"] + _UNTOUCHED,) * 2)
     try:
         table = read_bytes(sys.stdin.buffer.read(), asked["name"], Reading(**asked["reading"]))
-        bare = asdict(replace(table, columns=()))
-        _send(answer, {**bare, "columns": [_facts(column) for column in table.columns]}, list(table.columns))
+        _send(answer, asdict(replace(table, columns=())), table.columns)
     except DataError as error:
-        _send(answer, {"message": str(error)}, [])
+        _send(answer, {"message": str(error)})
     answer.close()
 
 

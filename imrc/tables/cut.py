@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from imrc._checks import DataError, check_choice, check_int, check_real
 from imrc._types import Floats, Ints
 from imrc.tables.recipe import Recipe, recipe_of
-from imrc.tables.table import DAY, MAX_CELLS, MAX_LISTED, Column, Period, Table, date_in_words, plain_number
+from imrc.tables.table import DAY, MAX_CELLS, Column, Period, Table, date_in_words, plain_number
 from imrc.tasks import LEAST_FREQUENT, MAX_TASKS, ColumnKind, Task, TaskSequence
 from imrc.wording import listed
 
@@ -32,34 +32,23 @@ NEARLY_ALL = 0.9
 MOST_IN_A_MONTH = 300
 """With more rows per month, tasks are weeks, and with more rows per week days, unless somebody chooses."""
 _CUT_KINDS: dict[str, ColumnKind] = {"category": "category", "date": "date", "number": "undeclared"}
+_Use = tuple[str, str, int, int, str]
+_USES = ["column", "used as", "features", "missing", "note"]
 _ID = r"(?i)^(id|uuid|guid|index|unnamed.*|row|nr\.?|no\.?|number|.*[ _.-](id|uuid|nr|no|number))$|.*[a-z]I[dD]$"
-
-
-@dataclass(frozen=True)
-class ColumnUse:
-    """What became of one column: "label", "task", "numbers", "words", "date" or "dropped".
-
-    `features` is the most it can give (the first task decides which words get one), `missing` counts its cells without
-    a value among the rows used, `note` says what becomes of its cells, or why it was dropped.
-    """
-
-    name: str
-    use: str
-    features: int
-    missing: int
-    note: str
 
 
 @dataclass(frozen=True, eq=False)
 class Cut:
     """A table cut into tasks, with every decision made on the way.
 
-    `dropped` says why rows were left out, and how many; `notes` say all the rest. `recipe` reads the next file in the
-    same way.
+    `columns` has one row per column of the table: what it is used as ("label", "task", "numbers", "words", "date" or
+    "dropped"), the most features it can give (the first task decides which words get one), its cells without a value
+    among the rows used, and what becomes of them, or why it was dropped. `dropped` says why rows were left out, and how
+    many; `notes` say all the rest. `recipe` reads the next file in the same way.
     """
 
     sequence: TaskSequence
-    columns: tuple[ColumnUse, ...]
+    columns: pd.DataFrame
     rows_read: int
     dropped: tuple[tuple[str, int], ...]
     notes: tuple[str, ...]
@@ -72,12 +61,6 @@ class Cut:
         counts = self.sequence.class_counts()
         facts = {"task": np.arange(1, len(counts) + 1), "name": self.sequence.labels, "rows": counts.sum(axis=1)}
         return pd.DataFrame(facts | {f"class {c}": n for c, n in zip(self.sequence.class_names, counts.T, strict=True)})
-
-    def column_table(self) -> pd.DataFrame:
-        """Return one row per column with its name, use, number of features, missing values and note."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns).rename(columns={"name": "column", "use": "used as"})
 
     def warnings(self) -> list[str]:
         """Return what affects the meaning of a result: rows and tasks left out, very frequent and very rare classes."""
@@ -95,9 +78,10 @@ class Cut:
 
     def in_words(self) -> list[str]:
         """Return what the user should know, one sentence each."""
-        gaps = [f"{use.name!r} ({use.missing:,} cells)" for use in self.columns if use.missing and "median" in use.note]
+        rows = list(self.columns.itertuples(index=False, name=None))
+        gaps = [f"{name!r} ({missing:,} cells)" for name, use, _, missing, _ in rows if missing and use == "numbers"]
         words, gone = (
-            [f"{one.name!r} ({one.note})" for one in self.columns if one.use == use] for use in ("words", "dropped")
+            [f"{name!r} ({note})" for name, use, *_, note in rows if use == one] for one in ("words", "dropped")
         )
         sentences = {
             "Missing numbers are replaced by the median of their column there": gaps,
@@ -145,6 +129,8 @@ def cut_table(
     >>> cut.sequence.labels, cut.sequence.class_counts().tolist()
     (('2000', '2001', '2002'), [[2, 2], [2, 2], [2, 2]])
     """
+    import pandas as pd
+
     max_categories = check_int("max_categories", max_categories, *CATEGORIES)
     max_missing = check_real("max_missing", max_missing, 0.0, 1.0)
     min_samples = check_int("min_samples", min_samples, 2)
@@ -160,57 +146,52 @@ def cut_table(
     if by is not None and by.kind == "empty":
         raise DataError(f"The task column {by.name!r} is empty.")
     period = _checked_period(period, by)
-
-    # Rows that can be used, and the task of each; tasks that are too small or too old are left out.
-    labels, usable = _labels(target), target.present
-    left_out = [(f"no label in column {target.name!r}", int((~usable).sum()))]
-    if by is not None:
-        left_out.append((f"no value in the task column {by.name!r}", int((usable & ~by.present).sum())))
-        usable = usable & by.present
-    rows = np.flatnonzero(usable)
+    labels, there = _labels(target), np.ones(table.n_rows, dtype=bool) if by is None else by.present
+    rows = np.flatnonzero(target.present & there)
     if not len(rows):
         raise DataError("No row has both a label and a task.")
-    numbers, names, order = _tasks_by_block(block, len(rows)) if by is None else _tasks_by_column(by, rows, period)
-    each = f", one per {period}{', named by its Monday' * (period == 'week')}" if period != "value" else ""
-    notes.append(f"Tasks come {order}{each}.")
+    numbers, names, order = _tasks(by, block, rows, period)
+
+    # Tasks that are too small or too old are left out; the rows of the others are put in order.
     sizes = np.bincount(numbers[numbers >= 0], minlength=len(names))
-    kept, few = np.flatnonzero(sizes >= min_samples), np.flatnonzero(sizes < min_samples)
+    enough, few = np.flatnonzero(sizes >= min_samples), np.flatnonzero(sizes < min_samples)
     small = listed([f"{(names[j] or str(j + 1))!r} ({sizes[j]} row{'s' * int(sizes[j] != 1)})" for j in few], 5)
-    if len(kept) < 2:
-        what = f"A block of {block} rows" if by is None else f"Column {by.name!r}"
-        if len(names) < 2:
-            raise DataError(f"{what} makes only one task. Choose another column or smaller blocks: two are needed.")
+    if len(enough) < 2:
         raise DataError(
-            f"{what}: fewer than two of {len(names):,} tasks have the {min_samples} rows a task needs to be split into "
-            f"training and test samples. Too small are {small}. Choose a coarser task column or larger blocks."
+            f"Training and test samples need two tasks of at least {min_samples} rows, but "
+            f"{'the blocks make' if by is None else f'column {by.name!r} makes'} {len(enough)}"
+            f"{f' (too small: {small})' if small else ''}. Choose another task column, longer periods or other blocks."
         )
-    old, kept = kept[:-newest], kept[-newest:]
-    left_out += [
-        ("rows left over after the last full block", int((numbers < 0).sum())),
-        (f"tasks too small to split into training and test samples: {small}", int(sizes[few].sum())),
-        (f"tasks before the newest {newest:,} of {len(kept) + len(old):,}", int(sizes[old].sum())),
-    ]
+    old, kept = enough[:-newest], enough[-newest:]
+    left_out = {
+        f"no label in column {target.name!r}": (~target.present).sum(),
+        f"no value in the task column {by.name!r}" if by is not None else "no task": (target.present & ~there).sum(),
+        "rows left over after the last full block": (numbers < 0).sum(),
+        f"tasks too small to split into training and test samples: {small}": sizes[few].sum(),
+        f"tasks before the newest {newest:,} of {len(enough):,}": sizes[old].sum(),
+    }
     used = np.isin(numbers, kept)
     rows, numbers, names = rows[used], np.searchsorted(kept, numbers[used]), [names[j] for j in kept]
+    each = f", one per {period}{', named by its Monday' * (period == 'week')}" if period != "value" else ""
+    notes.append(f"Tasks come {order}{each}.")
     if by is not None and by.kind == "category":
         names = _shortened(names, notes)
         notes.append(
             f"Column {by.name!r} holds words, which have no order of their own. Tasks should follow one "
             "another in time: sort the rows of the file by time, or choose a column of dates or numbers."
         )
-    if by is not None and (np.diff(numbers) < 0).any():
+    if (np.diff(numbers) < 0).any():
         notes.append("The rows of the file were not in the order of the tasks, so they were sorted.")
     arrange = np.argsort(numbers, kind="stable")
     rows, numbers = rows[arrange], numbers[arrange]
 
-    # Features and labels of these rows.
-    roles = [ColumnUse(target.name, "label", 0, target.missing, "what is predicted")]
+    uses = [(target.name, "label", 0, int((~target.present).sum()), "what is predicted")]
     if by is not None:
-        roles.append(ColumnUse(by.name, "task", 0, by.missing, "which task a row belongs to"))
-    skip = {role.name for role in roles} | {table.column(which).name for which in exclude}
+        uses.append((by.name, "task", 0, int((~there).sum()), "which task a row belongs to"))
+    skip = {name for name, *_ in uses} | {table.column(which).name for which in exclude}
     wanted = as_words | {table.column(which).name for which in include}
-    free = [_as_words(c) if c.name in as_words else c for c in table.columns if c.name not in skip]
-    columns, X, uses = _features(free, rows, wanted, max_categories)
+    free = [c.as_words() if c.name in as_words else c for c in table.columns if c.name not in skip]
+    columns, X, others = _features(free, rows, wanted, max_categories)
     y = labels[rows]
     if len(np.unique(y)) < 2:
         raise DataError(f"All remaining rows have the same label in column {target.name!r}. Two classes are needed.")
@@ -238,8 +219,8 @@ def cut_table(
         max_categories=max_categories,
         max_missing=max_missing,
     )
-    dropped = tuple((why, count) for why, count in left_out if count)
-    cut = Cut(sequence, (*roles, *uses), table.n_rows, dropped, tuple(notes), recipe)
+    dropped = tuple((why, int(count)) for why, count in left_out.items() if count)
+    cut = Cut(sequence, pd.DataFrame([*uses, *others], columns=_USES), table.n_rows, dropped, tuple(notes), recipe)
     said = {"report": (*table.notes, *cut.in_words()), "warnings": (*table.notes, *cut.warnings(), *cut.notes)}
     return replace(cut, sequence=replace(sequence, info={**sequence.info, **said}))
 
@@ -259,54 +240,39 @@ def _above(column: Column, threshold: float | str) -> Column:
     return Column(column.name, "category", np.where(present, np.where(values > limit, 0, 1), -1), names)
 
 
-def _as_words(column: Column) -> Column:
-    """Return a column of numbers or dates as words, one per value, in their original spelling if it is known."""
-    if column.kind not in ("number", "date") or column.written is not None:
-        return column.written or column
-    values, codes = np.unique(column.values, return_inverse=True)  # NaN last
-    words = tuple(column.in_words(value) for value in values[: min(column.distinct, MAX_LISTED)])
-    return replace(column, kind="category", values=np.where(column.present, codes, -1), categories=words)
-
-
 def _as_written(column: Column, as_words: set[str], notes: list[str]) -> Column:
     """Return a column for the label or the tasks; texts that differ stay apart even if they are the same number."""
-    written = column.written
-    if column.name in as_words:
-        return _as_words(column)
-    if written is None or written.distinct == column.distinct:
-        return column
-    first: dict[float, str] = {}
-    for code, word in enumerate(written.categories):
-        one = first.setdefault(float(column.values[np.argmax(written.values == code)]), word)
-        if one != word:
-            same = f"{one!r} and {word!r} are the same number, written in two ways"
-            notes.append(f"Column {column.name!r} is used as words: {same}.")
-            break
-    return written
+    if column.name not in as_words:
+        if column.spelt is None:
+            return column
+        both = np.unique(np.stack([column.values, column.spelt])[:, column.spelt >= 0], axis=1)
+        same = np.flatnonzero(np.diff(both[0]) == 0)
+        if not len(same):
+            return column
+        one, other = (column.categories[int(code)] for code in both[1, same[0] : same[0] + 2])
+        why = f"{one!r} and {other!r} are the same number, written in two ways"
+        notes.append(f"Column {column.name!r} is used as words: {why}.")
+    return column.as_words()
 
 
 def _labels(column: Column) -> NDArray[Any]:
     """Return one label per row; whole numbers stay numbers, everything else becomes text."""
+    name = f"The label column {column.name!r}"
     if not column.present.any():
-        raise DataError(f"The label column {column.name!r} is empty.")
+        raise DataError(f"{name} is empty.")
     if column.distinct < 2:
-        raise DataError(
-            f"The label column {column.name!r} has the same value in every row. Two or more classes are needed."
-        )
+        raise DataError(f"{name} has the same value in every row. Two or more classes are needed.")
     if column.distinct > MAX_CLASSES:
-        advice = "It looks like a name or free text. Choose the column that you want to predict."
+        advice = "Choose the column that you want to predict, not a name or free text."
         if column.kind == "number":
-            advice = (
-                "It looks like a measured number. Turn it into two classes, above and below its median (threshold)."
-            )
+            advice = "It looks like a measured number, which threshold= splits into two classes."
         raise DataError(
-            f"The label column {column.name!r} has {column.distinct:,} different values; at most {MAX_CLASSES} "
-            f"classes can be learnt. {advice}"
+            f"{name} has {column.distinct:,} different values, and at most {MAX_CLASSES} can be classes. {advice}"
         )
     values = column.values[column.present]
     if column.kind == "number" and np.equal(values, np.round(values)).all() and np.abs(values).max() < 2**53:
         return np.where(column.present, column.values, 0).astype(np.int64)
-    column = _as_words(replace(column, written=None))
+    column = replace(column, spelt=None).as_words()
     labels: NDArray[Any] = np.array(column.categories)[np.maximum(column.values, 0)]
     return labels
 
@@ -332,7 +298,7 @@ def periods_of(seconds: Floats, period: Period) -> tuple[Ints, list[str]]:
     """Return the number of each moment's period, and the names of the periods that occur, in order."""
     if period == "value":
         moments, codes = np.unique(seconds, return_inverse=True)
-        names = [date_in_words(value) for value in moments[: MAX_TASKS + 1]]
+        names = [date_in_words(value) for value in moments[: MAX_TASKS + 1]]  # only as many as can be tasks
         return codes, names + [""] * (len(moments) - len(names))
     import pandas as pd
 
@@ -382,38 +348,32 @@ def _shortened(names: list[str], notes: list[str]) -> list[str]:
     return names
 
 
-def _tasks_by_column(column: Column, rows: Ints, period: Period) -> tuple[Ints, list[str], str]:
-    """Return the task of each row, the task names in order, and the order in words."""
+def _tasks(by: Column | None, block: int | None, rows: Ints, period: Period) -> tuple[Ints, list[str], str]:
+    """Return the task of each row (-1 after the last full block), the task names in order, and the order in words."""
     import pandas as pd
 
-    values, order = column.values[rows], "in order of time" if column.kind == "date" else "in increasing order"
-    if column.kind == "date":
-        codes, names = periods_of(values, period)
+    if by is None:
+        if block is None:
+            raise DataError("Choose how rows form tasks: by a task column, or in blocks of a number of rows.")
+        numbers = np.arange(len(rows)) // check_int("every (rows per task)", block, 2)
+        names, order = [""] * (len(rows) // block), "in the order of the file"
+        if not names:
+            raise DataError(f"A block of {block:,} rows is longer than the {len(rows):,} rows that can be used.")
+        numbers[numbers == len(names)] = -1
+    elif by.kind == "date":
+        numbers, names = periods_of(by.values[rows], period)
+        order = "in order of time"
     else:
-        codes, unique = pd.factorize(values, sort=column.kind == "number")
-        order = order if column.kind == "number" else "in the order in which they first appear"
+        numbers, unique = pd.factorize(by.values[rows], sort=by.kind == "number")
         # Only as many values get names as can be tasks.
-        names = [column.in_words(value) for value in unique[: MAX_TASKS + 1]]
+        names = [by.in_words(value) for value in unique[: MAX_TASKS + 1]] + [""] * (len(unique) - MAX_TASKS - 1)
+        order = "in increasing order" if by.kind == "number" else "in the order in which they first appear"
     if len(names) > MAX_TASKS:
-        group = "group the dates by month or year" if column.kind == "date" else "choose another column or make blocks"
         raise DataError(
-            f"Column {column.name!r} has {max(column.distinct, len(names)):,} different values; at most {MAX_TASKS:,} "
-            f"tasks are possible: {group}."
+            f"{f'Blocks of {block:,} rows make' if by is None else f'Column {by.name!r} makes'} {len(names):,} tasks; "
+            f"at most {MAX_TASKS:,} are possible. Choose longer periods, larger blocks, or another column."
         )
-    return codes.astype(np.int64), names, order
-
-
-def _tasks_by_block(block: int | None, n_rows: int) -> tuple[Ints, list[str], str]:
-    """Return the same for blocks of rows; rows after the last full block get -1."""
-    if block is None:
-        raise DataError("Choose how rows form tasks: by a task column, or in blocks of a number of rows.")
-    count = n_rows // check_int("every (rows per task)", block, 2)
-    if not count:
-        raise DataError(f"A block of {block:,} rows is longer than the {n_rows:,} rows that can be used.")
-    if count > MAX_TASKS:
-        raise DataError(f"Blocks of {block:,} rows make {count:,} tasks, more than {MAX_TASKS:,}. Use larger blocks.")
-    numbers = np.arange(n_rows) // block
-    return np.where(numbers < count, numbers, -1), [""] * count, "in the order of the file"
+    return numbers.astype(np.int64), names, order
 
 
 # Features
@@ -430,56 +390,49 @@ def looks_like_identifier(column: Column) -> bool:
     return bool(re.match(_ID, column.name)) or bool((np.diff(values) == 1).all() and len(values) >= 20)
 
 
-def _column_use(column: Column, rows: Ints, cap: int, wanted: bool) -> tuple[Floats, ColumnUse]:
-    """Return the values of a column as they were read, and how they are used.
+def _features(
+    columns: Sequence[Column], rows: Ints, wanted: set[str], cap: int
+) -> tuple[list[Column], Floats, list[_Use]]:
+    """Return the columns to learn from, their values in the used rows, and what became of each column.
 
     A column is dropped only if it has no value, the same one in every row, or looks like an identifier. Everything else
     that depends on values is left to `imrc.features.make`, which sees the training rows of the first task only.
     """
-    values = np.where(column.present[rows], column.values[rows], np.nan).astype(np.float64)
-    there = values[~np.isnan(values)]
-    missing, date = len(rows) - len(there), column.kind == "date"
-    why = ""
-    if not len(there):
-        why = "no values"
-    elif not wanted and looks_like_identifier(column):
-        why = "it looks like an identifier or free text; include it if it is not"
-    # Always 0 or always 1 is not a reason: such a column may count a rare word.
-    elif column.kind != "category" and (there == there[0]).all() and (date or there[0] not in (0.0, 1.0)):
-        why = "the same value in every row"
-    if why:
-        return values, ColumnUse(column.name, "dropped", 0, missing, why)
-    if column.kind == "category":
-        count = len(np.unique(there))
-        note = f"{count:,} different word{'s' * (count != 1)}"
-        note += f"; {missing:,} missing values are treated as a separate word" * bool(missing)
-        return values, ColumnUse(column.name, "words", min(count + bool(missing), cap + 1), missing, note)
-    notes = ["days, counted from the first date in the training rows of the first task"] * date
-    if missing:
-        notes.append(f"{missing:,} missing values are replaced by the median of the training rows of the first task")
-    use = ColumnUse(column.name, "date" if date else "numbers", 1, missing, "; ".join(notes))
-    return values / (DAY if date else 1), use
-
-
-def _features(
-    columns: list[Column], rows: Ints, wanted: set[str], cap: int
-) -> tuple[list[Column], Floats, list[ColumnUse]]:
-    """Return the columns to learn from, their values in the used rows, and what became of each column."""
-    kept, values, uses, total = list[Column](), list[Floats](), list[ColumnUse](), 0
-    most = min(MAX_FEATURES, MAX_CELLS // len(rows))
+    kept, values, uses, total = list[Column](), list[Floats](), list[_Use](), 0
+    most, varies = min(MAX_FEATURES, MAX_CELLS // len(rows)), False
     for column in columns:
-        cells, use = _column_use(column, rows, cap, column.name in wanted)
-        uses.append(use)
-        total += use.features
+        cells = np.where(column.present[rows], column.values[rows], np.nan).astype(np.float64)
+        there = np.unique(cells[~np.isnan(cells)])
+        missing, one = int(np.isnan(cells).sum()), len(there) == 1
+        if not len(there):
+            use = ("dropped", 0, missing, "no values")
+        elif column.name not in wanted and looks_like_identifier(column):
+            use = ("dropped", 0, missing, "it looks like an identifier or free text; include it if it is not")
+        # Always 0 or always 1 is not a reason: such a column may count a rare word.
+        elif one and column.kind != "category" and (column.kind == "date" or there[0] not in (0.0, 1.0)):
+            use = ("dropped", 0, missing, "the same value in every row")
+        elif column.kind == "category":
+            note = f"{len(there):,} different word{'s' * (not one)}"
+            note += f"; {missing:,} missing values are treated as a separate word" * bool(missing)
+            use = ("words", min(len(there) + bool(missing), cap + 1), missing, note)
+        else:
+            date = column.kind == "date"
+            notes = ["days, counted from the first date in the training rows of the first task"] * date
+            gaps = f"{missing:,} missing values are replaced by the median of the training rows of the first task"
+            cells = cells / (DAY if date else 1)
+            use = ("date" if date else "numbers", 1, missing, "; ".join([*notes, *[gaps] * bool(missing)]))
+        uses.append((column.name, *use))
+        total += use[1]
         if total > most:
             raise DataError(
                 f"The table gives more than {most:,} features for its {len(rows):,} rows (column {column.name!r} is "
                 "one too many). Leave columns out, lower the number of 0/1 columns per category, or use fewer rows."
             )
-        if use.use != "dropped":
+        if use[0] != "dropped":
+            varies |= missing > 0 or not one
             kept.append(column)
             values.append(cells)
-    if not any(np.isnan(cells).any() or (cells != cells[0]).any() for cells in values):
-        reasons = "; ".join(f"{use.name!r}: {use.note}" for use in uses[:5])
+    if not varies:
+        reasons = "; ".join(f"{name!r}: {note}" for name, *_, note in uses[:5])
         raise DataError(f"No column is left to learn from. {reasons or 'There are only a label and a task column'}.")
     return kept, np.stack(values, axis=1), uses

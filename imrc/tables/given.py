@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from imrc._checks import InputError, InputTypeError, check_int, check_matrix, check_names
-from imrc.tables import READING, Source, open_table, read_table
+from imrc.tables import READING, Source, open_table
+from imrc.tables.cut import cut_table
 from imrc.tables.sample import suggest
+from imrc.tables.table import clean_name
 from imrc.tasks import Task, TaskSequence, how_to_make_tasks, is_frame
+from imrc.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +24,7 @@ OPTIONS = (
     *("exclude", "include", "words", "threshold", "max_categories", "max_missing", "min_samples", "newest"),
     *("dayfirst", "decimal", "header", "sheet"),
 )
-"""Options that are passed to `read_table`."""
+"""Options for tables."""
 
 
 def tasks_from(
@@ -32,7 +35,7 @@ def tasks_from(
     by: str | int | None = None,
     period: str | None = None,
     name: str | None = None,
-    **options: Any,  # noqa: ANN401 - checked by read_table
+    **options: Any,  # noqa: ANN401 - checked below
 ) -> TaskSequence:
     """Turn a data frame, a file, arrays with groups, or a list with one (X, y) pair per task into a sequence of tasks.
 
@@ -90,7 +93,7 @@ def tasks_from(
     if hasattr(data, "to_pandas"):
         data = data.to_pandas()
     if is_frame(data) or isinstance(data, str | Path | bytes) or hasattr(data, "read"):
-        return _of_table(data, label=target, task=by, block=every, name=name, period=period, **options)
+        return _of_table(data, target, by, every, name=name, period=period or "auto", **options)
     table_only = {"target": target, "by": by, "period": period, **options}
     unused = [option for option, value in table_only.items() if value is not None]
     if unused:
@@ -111,28 +114,28 @@ def tasks_from(
 
 def _of_table(
     data: Source,
-    *,
     label: str | int | None,
     task: str | int | None,
     block: int | None,
-    period: str | None,
+    *,
+    name: str | None,
     **options: Any,  # noqa: ANN401
 ) -> TaskSequence:
     if is_frame(data) and task is not None and task == data.index.name and task not in data.columns:
         data = data.reset_index()
     if block is not None and task is not None:
         raise InputError("tasks_from: give every=, the rows per task, or by=, the column of the tasks; not both.")
+    table = open_table(data, name=name, **{option: options.pop(option) for option in READING & options.keys()})
     if label is None or (block is None) == (task is None):
-        table = open_table(data, **{option: options[option] for option in ("name", *READING) if option in options})
         found = suggest(table)
         cut = f"by={found.task!r}" if found.task else f"every={found.block}"
-        shown = ", ".join(map(repr, table.names[:20])) + (" …" if len(table.names) > 20 else "")
         raise InputError(
             "Say which column to predict, and either the rows per task (every=) or the column whose values are the "
             f"tasks (by=), for example imrc.tasks_from(..., target={found.label or 'COLUMN'!r}, {cut}). Columns: "
-            f"{shown}."
+            f"{listed([*map(repr, table.names)], 20)}."
         )
-    return read_table(data, label=label, task=task, block=block, period=period or "auto", **options)
+    sequence = cut_table(table, label=label, task=task, block=block, **options).sequence
+    return replace(sequence, name=clean_name(name).rsplit(".", 1)[0]) if name else sequence
 
 
 def _part(number: int, one: object) -> tuple[str, Any, Any]:
@@ -203,6 +206,6 @@ def _of_frame(X: pd.DataFrame, y: Any, tasks: Any, name: str | None) -> TaskSequ
     )
     frame[label] = y
     if isinstance(tasks, int):
-        return read_table(frame, label=label, block=tasks, name=name)
+        return _of_table(frame, label, None, tasks, name=name)
     frame[task] = tasks
-    return read_table(frame, label=label, task=task, period="value", name=name)
+    return _of_table(frame, label, task, None, name=name, period="value")

@@ -6,7 +6,7 @@ import contextlib
 import gzip
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO
 
 from imrc._checks import DataError
@@ -52,10 +52,7 @@ def _unpacked(stream: IO[bytes] | gzip.GzipFile, limit: int, name: str) -> bytes
     whole = io.BytesIO()
     while piece := stream.read(1 << 20):
         if whole.tell() + len(piece) > limit:
-            raise DataError(
-                f"{name} unpacks to more than {limit >> 20:,} MB, which is the limit. "
-                "Cut the table down or split it into several files."
-            )
+            raise DataError(f"{name} unpacks to more than {limit >> 20:,} MB. Keep fewer rows or columns.")
         whole.write(piece)
     return whole.getvalue()
 
@@ -98,34 +95,27 @@ def unzip(data: bytes, member: str, limit: int) -> bytes:
             return _unpacked(stream, limit, f"{clean_name(member)} in the zip file")
 
 
-def unwrap(data: bytes, limit: int) -> tuple[bytes, str, list[str]]:
+def unwrap(data: bytes, limit: int, notes: Sequence[str] = ()) -> tuple[bytes, str, list[str]]:
     """Return a table's bytes, their kind ("excel" also for .xlsx), and a note on how it was unpacked."""
-    kind, inside = _kind_of_table(data)
-    if kind == "gzip":
-        data, notes = unpack(data, limit), ["The file was unpacked from gzip."]
-    elif kind == "zip":
-        tables = [member for member in inside if member.lower().endswith(_TABLES)]
-        chosen = tables if len(tables) == 1 else inside
-        if len(chosen) != 1:
-            raise DataError(f"The zip file should contain one table; it contains {_shown(inside)}.")
-        data, notes = unzip(data, chosen[0], limit), [f"{_shown(chosen)} was read from the zip file."]
-    else:
-        notes = []
-    if notes and (kind := _kind_of_table(data)[0]) in ("zip", "gzip"):
-        raise DataError("The file contains an archive inside an archive. Unpack it and use the table inside.")
+    kind, inside = kind_of(data), list[str]()
+    if kind == "zip":
+        inside = members(data)
+        office = any(member.startswith("xl/") or member == "content.xml" for member in inside)
+        kind = "excel" if "xl/workbook.xml" in inside else "other" if office else "zip"
     if kind == "other":
         raise DataError(OTHER)
-    return data, kind, notes
+    if kind not in ("zip", "gzip"):
+        return data, kind, [*notes]
+    if notes:
+        raise DataError("The file contains an archive inside an archive. Unpack it and use the table inside.")
+    if kind == "gzip":
+        return unwrap(unpack(data, limit), limit, ["The file was unpacked from gzip."])
+    tables = [member for member in inside if member.lower().endswith(_TABLES)]
+    chosen = tables if len(tables) == 1 else inside
+    if len(chosen) != 1:
+        raise DataError(f"The zip file should contain one table; it contains {_shown(inside)}.")
+    return unwrap(unzip(data, chosen[0], limit), limit, [f"{_shown(chosen)} was read from the zip file."])
 
 
 def _shown(names: list[str]) -> str:
     return listed([clean_name(name.rsplit("/", 1)[-1]) for name in names], 5) or "nothing"
-
-
-def _kind_of_table(data: bytes) -> tuple[str, list[str]]:
-    """Return the kind of a file ("zip" also for workbooks), and what is in a zip archive."""
-    if (kind := kind_of(data)) != "zip":
-        return kind, []
-    inside = members(data)
-    office = any(member.startswith("xl/") or member == "content.xml" for member in inside)
-    return "excel" if "xl/workbook.xml" in inside else "other" if office else "zip", inside

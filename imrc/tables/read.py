@@ -36,11 +36,9 @@ if TYPE_CHECKING:
 
 PREVIEW_ROWS = 20
 _SEPARATED = {"\t": "TSV, cells separated by tabs"}
-_SEPARATED |= {sign: f"CSV, cells separated by {name}" for sign, name in ((",", "commas"), (";", "semicolons"))}
+_SEPARATED |= {sign: f"CSV, cells separated by {name}" for sign, name in ((";", "semicolons"), (",", "commas"))}
 _LONGEST = 1 << 24
 _AS_TEXT = dict.fromkeys((f"f{j}" for j in range(MAX_COLUMNS)), pa.string())
-_MOST_NAMED = 100_000
-_NO_SHEET = "No sheet of this Excel workbook has two columns and two rows."
 
 
 @dataclass
@@ -79,11 +77,11 @@ def decode(data: bytes) -> tuple[bytes, str, list[str]]:
         data = data.removeprefix(codecs.BOM_UTF8)
         data.isascii() or data.decode()
     except UnicodeError as error:
+        at = getattr(error, "start", 0)
         if encoding == "UTF-16":
-            at = getattr(error, "start", 0) + 1
-            why = f"The file is written in UTF-16 but a byte near number {at:,} does not fit. Save it again as UTF-8."
-            raise DataError(why) from None
-        line = data.count(b"\n" if b"\n" in data else b"\r", 0, getattr(error, "start", 0)) + 1
+            why = f"The file is written in UTF-16 but a byte near number {at + 1:,} does not fit."
+            raise DataError(f"{why} Save it again as UTF-8.") from None
+        line = data.count(b"\n" if b"\n" in data else b"\r", 0, at) + 1
         data, encoding = data.decode("cp1252", "backslashreplace").encode(), "Windows-1252"
         word = re.search(r"[^\W\d_]*[^\x00-\x7f][^\W\d_]*", data[: 1 << 18].decode(errors="ignore"))
         notes.append(
@@ -106,82 +104,59 @@ def sniff_delimiter(data: bytes) -> str:
     text = re.sub(r'"(?:[^"]|"")*"', "q", data[: 1 << 16].decode(errors="ignore"))  # quoted text does not count
     lines = [line for line in text.splitlines() if line.strip()][:200]
     lines = lines[:-1] if len(lines) > 2 else lines  # the last may be cut
-    counts = {sign: [line.count(sign) for line in lines] for sign in "\t;,"}
+    counts = {sign: [line.count(sign) for line in lines] for sign in _SEPARATED}
     agreeing = {sign: found.count(found[0]) for sign, found in counts.items() if found and found[0]}
     return max(agreeing, key=agreeing.__getitem__, default="")
 
 
-def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lines: int = 1) -> tuple[list[Any], int]:
-    """Return UTF-8 text as columns of strings, and how many rows had an extra delimiter removed at the end.
+def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lines: int = 1) -> list[Any]:
+    """Return UTF-8 text as columns of strings.
 
-    Every row needs as many cells as the first; otherwise DataError names rows. Cells may be quoted (by `quote`,
-    empty for none), doubled inside them. Row numbers in messages do not count the first `header_lines`.
+    Every row needs as many cells as the first; otherwise DataError names rows. Cells may be quoted, with `quote`
+    doubled inside them. Row numbers in messages do not count the first `header_lines`.
     """
-    data = data if data.endswith((b"\n", b"\r")) else data + b"\n"
     line = re.split(rb"[\r\n]", data[: 1 << 20].lstrip(b"\r\n"), maxsplit=1)[0]
     if line.count(delimiter.encode()) > MAX_COLUMNS:
         raise DataError(f"The first line of the file has more than {MAX_COLUMNS:,} cells; that is too many.")
-    marks = data.count(quote.encode()) if quote and quote.encode() in data else 0
-    bad: list[Any] = []
+    marks, bad = data.count(quote.encode()), list[str]()
 
     def invalid(row: Any) -> str:  # noqa: ANN401 - pyarrow's row object
-        bad.append(row)
-        return "skip" if len(bad) < _MOST_NAMED else "error"
+        bad.append(f"row {row.number - header_lines:,} has {row.actual_columns} cell{'s' * (row.actual_columns != 1)}")
+        return "skip" if len(bad) < 4 else "error"
 
-    def parsed(data: bytes) -> pa.Table:
-        bad.clear()
-        try:
-            return pa.csv.read_csv(
-                pa.BufferReader(data),
-                # Row numbers are only known with a single thread.
-                pa.csv.ReadOptions(use_threads=False, block_size=_LONGEST, autogenerate_column_names=True),
-                pa.csv.ParseOptions(
-                    delimiter=delimiter,
-                    quote_char=marks > 0 and quote,
-                    newlines_in_values=marks > 0,
-                    invalid_row_handler=invalid,
-                ),
-                pa.csv.ConvertOptions(check_utf8=False, column_types=_AS_TEXT, strings_can_be_null=False),
-            )
-        except pa.ArrowInvalid as error:
-            why = str(error).splitlines()[0][:150]
-            if not bad:
-                mark = "A row is longer than 16 MB. Look for a quotation mark that is not closed"
-                raise DataError(f"The table cannot be read: {mark if 'straddling' in why else why}.") from None
-
-    table, mended = parsed(data), 0
-    if 0 < len(bad) < _MOST_NAMED and all(
-        row.actual_columns == row.expected_columns + 1 and row.text.rstrip("\r\n ").endswith(delimiter) for row in bad
-    ):
-        stray, mended = {row.text.strip("\r\n").encode() for row in bad}, len(bad)
-        lines = (line.rstrip(b" ")[:-1] if line in stray else line for line in data.splitlines())
-        table = parsed(b"\n".join(lines) + b"\n")
+    try:
+        table = pa.csv.read_csv(
+            pa.BufferReader(data),
+            # Row numbers are only known with a single thread.
+            pa.csv.ReadOptions(use_threads=False, block_size=_LONGEST, autogenerate_column_names=True),
+            pa.csv.ParseOptions(
+                delimiter=delimiter,
+                quote_char=marks > 0 and quote,
+                newlines_in_values=marks > 0,
+                invalid_row_handler=invalid,
+            ),
+            pa.csv.ConvertOptions(check_utf8=False, column_types=_AS_TEXT, strings_can_be_null=False),
+        )
+    except pa.ArrowInvalid as error:
+        why = str(error).splitlines()[0][:150]
+        if "straddling" in why:
+            why = "A row is longer than 16 MB. Look for a quotation mark that is not closed"
+        if not bad:
+            raise DataError(f"The table cannot be read: {why}.") from None
     if bad:
-        cells = [(row.number - header_lines, row.actual_columns) for row in bad]
-        named = [f"row {number:,} has {count} cell{'s' * (count != 1)}" for number, count in cells]
+        more = " and more rows do not match" if len(bad) > 3 else ""
         raise DataError(
-            f"The first line of the file has {bad[0].expected_columns} cells, but {listed(named, 3)} (rows are counted "
-            "below the header). All rows need as many. Look for a missing or extra separator, or a quotation mark that "
-            "is not closed."
+            f"All rows need as many cells as the first line of the file, but {', '.join(bad[:3])}{more} (rows are "
+            "counted below the header). Look for a missing or extra separator, or a quotation mark that is not closed."
         )
     rows = table.num_rows - header_lines
     if marks % 2 and any("\n" in str(c[-1]) for c in table.columns if len(c)):
         raise DataError(f"A quotation mark in row {rows:,} is not closed before the file ends.")
     check_size(rows, table.num_columns)
-    return table.columns, mended
+    return list(table.columns)
 
 
 # Names, and rows that are not data
-
-
-def _alike(row: Sequence[Any], columns: list[Any]) -> Ints:
-    """Return the rows that hold these cells."""
-    found = np.ones(len(columns[0]), dtype=bool)
-    for cell, column in zip(row, columns, strict=True):
-        found &= pc.equal(column, cell).to_numpy(zero_copy_only=False)
-        if not found.any():
-            break
-    return np.flatnonzero(found)
 
 
 def _headed(raw: _Raw, reading: Reading) -> _Raw:
@@ -190,10 +165,13 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
     The first row is data if each of its cells fits the column below: a number, a date, a mark for a missing
     value, or a word that also occurs there. With more than 300 columns, the first ones decide.
     """
-    first, n_rows = [column[0] for column in raw.cells], len(raw.cells[0])
-    again = _alike(first, raw.cells)[1:]
-    rest = np.delete(np.arange(1, n_rows), again - 1)
-    shown = np.unique(np.concatenate([[0], rest[: 1 + min(200, 200_000 // len(first))], rest[-3:]])).astype(np.int64)
+    first, n_rows = [column[0].as_py() for column in raw.cells], len(raw.cells[0])
+    again = np.ones(n_rows, dtype=bool)
+    for cell, column in zip(first, raw.cells, strict=True):
+        if again.sum() > 1:
+            again &= pc.equal(column, cell).to_numpy(zero_copy_only=False)
+    rest = np.flatnonzero(~again)
+    shown = np.unique([0, *rest[: 1 + min(200, 200_000 // len(first))], *rest[-3:]]).astype(np.int64)
     cells = [pa.array(column.take(pa.array(shown)).to_pylist(), pa.string()) for column in raw.cells[:300]]
     top = [understand("", pa.chunked_array([one]), Reading(), raw.mark, skip=int(len(rest) > 0)) for one in cells]
     typed = np.array([column.kind in ("number", "date") for column in top])
@@ -202,9 +180,7 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
     values, odd = typed & there[:, 0], ~(there | blank)[:, 0]
     # Names and identifiers are words that are new in every row.
     new = ~typed & np.array([column.distinct > max(5, len(shown) // 2) for column in top])
-    data = bool(values.all())
-    if len(rest):
-        data = bool((odd <= new).all() and (values.any() or not odd.any()))
+    data = bool((odd <= new).all() and (values.any() or not odd.any())) if len(rest) else bool(values.all())
     if reading.header is not None or data or values.any():
         data = data if reading.header is None else not reading.header
         raw.choices["header"] = (not data, data)
@@ -216,26 +192,23 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
     elif reading.header is None and values.any():
         seen = listed([repr(clean_name(cell)) for cell, value in zip(first, values, strict=False) if value], 3)
         raw.notes.append(f"Column names were taken from the first row, also {seen}; header=False reads it as data.")
-    raw.names = [f"column {j + 1}" if data else str(cell).strip() for j, cell in enumerate(first)]
     if data:
+        raw.names = [f"column {j + 1}" for j in range(len(first))]
         return raw
-    gone: dict[int, str] = dict.fromkeys(again.tolist(), "the same as the first line, which has the column names")
-    if len(first) > 2 and n_rows > 3:
-        alone = _alike([""] * (len(first) - 1), raw.cells[1:])
-        alone = alone[fits(raw.cells[0].take(pa.array(alone)), r"[\p{L}#]") & (alone > 0)]
-        if len(alone) < 0.2 * n_rows:
-            gone |= dict.fromkeys(alone.tolist(), "only the first cell is filled")
-    strays = ~there[typed].any(axis=0) & ~blank[typed].all(axis=0)
+    raw.names = [cell.strip() for cell in first]
+    again[0] = False
+    gone = {"the same as the first line, which has the column names": np.flatnonzero(again)}
     if len(rest) > 2 and typed.sum() > 1:
-        why = "no cell is a number or date where other rows have them"
-        gone |= dict.fromkeys(shown[1:][strays[1:]].tolist(), why)
-    for why in dict.fromkeys(gone.values()):
-        rows = sorted(row for row in gone if gone[row] == why)
-        numbers = listed([f"{row:,}" for row in rows], 3)
-        raw.notes.append(f"{len(rows):,} row{'s' * (len(rows) > 1)} left out (row {numbers}): {why}.")
-    kept = np.delete(np.arange(1, n_rows), [row - 1 for row in gone])
-    raw.rows = kept - 1 if gone else None
-    raw.cells = [column.take(pa.array(kept)) if gone else column.slice(1) for column in raw.cells]
+        strays = ~there[typed].any(axis=0) & ~blank[typed].all(axis=0) & ~again[shown] & (shown > 0)
+        gone["no cell is a number or date where other rows have them"] = shown[strays]
+    for why, rows in gone.items():
+        if len(rows):
+            again[rows] = True
+            numbers = listed([f"{row:,}" for row in rows.tolist()], 3)
+            raw.notes.append(f"{len(rows):,} row{'s' * (len(rows) > 1)} left out (row {numbers}): {why}.")
+    kept = np.flatnonzero(~again[1:])
+    raw.rows = None if len(kept) == n_rows - 1 else kept
+    raw.cells = [column.slice(1) if raw.rows is None else column.slice(1).take(pa.array(kept)) for column in raw.cells]
     return raw
 
 
@@ -246,30 +219,25 @@ def _read_text(data: bytes, reading: Reading) -> _Raw:
     if kind_of(data) == "other":
         raise DataError(OTHER)
     if re.search(rb"(?im)^\s*@relation\b|^\s*@attribute\b", data[:20_000]):
-        names, columns, mended = parse_arff(data)
-        raw = _Raw(names, columns, f"ARFF, {encoding}", notes)
-    else:
-        said = re.match(rb'"?sep=([,;\t])"?\r?\n', data)
-        data = data[said.end() :] if said else data
-        delimiter = said[1].decode() if said else sniff_delimiter(data)
-        if not delimiter:
-            raise DataError(
-                "Only one column was found. A table needs at least two: one with labels and one to learn from. Cells "
-                "are separated by commas, semicolons or tabs. If this is another kind of file, save it as CSV."
-            )
-        head, quote = re.split(rb"[\r\n]", data[: 1 << 16], maxsplit=1)[0], '"'
-        if re.fullmatch(rb"'[^']*'(?:[,;\t]'[^']*')*", head):
-            quote = "'"
-            notes.append("Single quotation marks around cells were removed.")
-        elif delimiter.encode() + b' "' in head:
-            data = re.sub(delimiter.encode() + b' +(?=")', delimiter.encode(), data)
-            notes.append("Blanks between separators and quotation marks were removed.")
-        columns, mended = parse_delimited(data, delimiter, quote=quote)
-        raw = _Raw([], columns, f"{_SEPARATED[delimiter]}, {encoding}", notes, False, "." if delimiter == "," else "")
-        raw = _headed(raw, reading)
-    if mended:
-        raw.notes.append(f"{mended:,} rows ended in one separator too many, which was removed.")
-    return raw
+        return _Raw(*parse_arff(data), f"ARFF, {encoding}", notes)
+    said = re.match(rb'"?sep=([,;\t])"?\r?\n', data)
+    data = data[said.end() :] if said else data
+    delimiter = said[1].decode() if said else sniff_delimiter(data)
+    if not delimiter:
+        raise DataError(
+            "Only one column was found. A table needs at least two: one with labels and one to learn from. Cells "
+            "are separated by commas, semicolons or tabs. If this is another kind of file, save it as CSV."
+        )
+    head, quote = re.split(rb"[\r\n]", data[: 1 << 16], maxsplit=1)[0], '"'
+    if re.fullmatch(rb"'[^']*'(?:[,;\t]'[^']*')*", head):
+        quote = "'"
+        notes.append("Single quotation marks around cells were removed.")
+    elif delimiter.encode() + b' "' in head:
+        data = re.sub(delimiter.encode() + b' +(?=")', delimiter.encode(), data)
+        notes.append("Blanks between separators and quotation marks were removed.")
+    columns = parse_delimited(data, delimiter, quote=quote)
+    raw = _Raw([], columns, f"{_SEPARATED[delimiter]}, {encoding}", notes, False, "." if delimiter == "," else "")
+    return _headed(raw, reading)
 
 
 _ATTRIBUTE = re.compile(
@@ -278,15 +246,13 @@ _ATTRIBUTE = re.compile(
 )
 
 
-def parse_arff(data: bytes) -> tuple[list[str], list[Any], int]:
-    r"""Return names, columns and number of repaired rows of ARFF text (UTF-8); DataError names the bad line or row.
+def parse_arff(data: bytes) -> tuple[list[str], list[Any]]:
+    r"""Return names and columns of ARFF text (UTF-8); DataError names the bad line or row. "?" is a missing value.
 
-    "?" is a missing value. A row with a stray comma at its end is repaired (one published file has such a row).
-
-    >>> text = b"@relation t\n@attribute x numeric\n@attribute c {a,b}\n@data\n1,a\n2,b,\n"
-    >>> names, columns, repaired = parse_arff(text)
-    >>> names, columns[1].to_pylist(), repaired
-    (['x', 'c'], ['a', 'b'], 1)
+    >>> text = b"@relation t\n@attribute x numeric\n@attribute c {a,b}\n@data\n1,a\n2,b\n"
+    >>> names, columns = parse_arff(text)
+    >>> names, columns[1].to_pylist()
+    (['x', 'c'], ['a', 'b'])
     """
     data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
     start = re.search(rb"(?im)^[ \t]*@data[ \t]*(?:%[^\n]*)?$", data)
@@ -308,8 +274,7 @@ def parse_arff(data: bytes) -> tuple[list[str], list[Any], int]:
     quote = "'" if b"'" in body and b'"' not in body else '"'
     # All rows must fit the header, even the first: a first line of empty cells fixes the number of cells.
     width = b"," * (len(names) - 1) if len(names) > 1 else quote.encode() * 2
-    columns, mended = parse_delimited(width + b"\n" + body, ",", quote=quote)
-    return names, [column.slice(1) for column in columns], mended
+    return names, [column.slice(1) for column in parse_delimited(width + b"\n" + body, ",", quote=quote)]
 
 
 # Excel, Parquet, data frames
@@ -331,10 +296,10 @@ def _read_workbook(data: bytes, reading: Reading) -> _Raw:
             sheet = book.get_sheet_by_name(name)
             check_size(sheet.height, sheet.width)
             if sheet.height > 1 and sheet.width > 1:
-                rows, merged = [list(row) for row in sheet.iter_rows()], sheet.merged_cell_ranges or ()
                 break
         else:
-            raise DataError(_NO_SHEET)
+            raise DataError("No sheet of this Excel workbook has two columns and two rows.")
+        rows = np.array([list(row) for row in sheet.iter_rows()], dtype=object)
     (top, left), raw, filled = sheet.start or (0, 0), _Raw([], [], f"Excel workbook, sheet {clean_name(name)!r}"), 0
     if len(names) > 1:
         aside = f" ({len(hidden)} of them hidden)" if hidden else ""
@@ -342,22 +307,19 @@ def _read_workbook(data: bytes, reading: Reading) -> _Raw:
             f"The workbook has {len(names)} sheets{aside}; {clean_name(name)!r} is read, the others are not (sheet=)."
         )
         raw.choices["sheet"] = (name, *(other for other in names if other != name))
-    for (r0, c0), (r1, c1) in merged:
-        for row in rows[r0 - top : r1 - top + 1] if r1 > r0 >= top and c0 >= left else ():
-            for c in range(c0 - left, min(c1 - left + 1, len(row))):
-                filled += row[c] == ""
-                row[c] = rows[r0 - top][c0 - left]
+    for (r0, c0), (r1, c1) in sheet.merged_cell_ranges or ():
+        if r1 > r0 >= top and c0 >= left:
+            block = rows[r0 - top : r1 - top + 1, c0 - left : c1 - left + 1]
+            filled += (block[1:] == "").sum()
+            block[:] = block[:1, :1]
     if filled:
         raw.notes.append(f"{filled:,} cells that are merged with the one above have its value.")
-    counts = [sum(cell != "" for cell in row) for row in rows]
-    above = next((place for place, count in enumerate(counts) if count > 1), 0)
-    if titles := sum(count > 0 for count in counts[:above]):
+    counts = (rows != "").sum(axis=1)
+    above = int(np.argmax(counts > 1))
+    if titles := int((counts[:above] > 0).sum()):
         raw.notes.append(f"{titles} row{'s' * (titles != 1)} above the column names left out.")
-    rows = [row for row, count in zip(rows[above:], counts[above:], strict=True) if count]
-    columns = [cells for cells in zip(*rows, strict=True) if any(cell != "" for cell in cells)]
-    if not columns:
-        raise DataError(_NO_SHEET)
-    raw.cells = [pa.chunked_array([[*map(_in_words, cells)]], pa.string()) for cells in columns]
+    rows = rows[above:][counts[above:] > 0]
+    raw.cells = [pa.chunked_array([[*map(_in_words, cells)]], pa.string()) for cells in rows.T if (cells != "").any()]
     raw = _headed(raw, reading)
     for name, cells in zip(raw.names, raw.cells, strict=True):
         if not fits(cells, ".").any():
@@ -426,15 +388,13 @@ def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
     return _understood(raw, name, reading)
 
 
-def _first_cells(cells: pa.Array | None, shown: int) -> list[str]:
-    """Return the first cells as they are in the file, safe to show."""
-    if cells is None:
-        return ["…"] * shown
+def _first_cells(cells: pa.Array | None, shown: int) -> Sequence[str]:
+    """Return the first cells as they are in the file, safe to show; "…" for what has no text."""
     try:
-        texts = cells.slice(0, shown).cast(pa.string()).to_pylist()
+        texts = ["…"] * shown if cells is None else cells.slice(0, shown).cast(pa.string()).to_pylist()
     except pa.ArrowException:  # dates beyond the calendar, or in an unknown time zone
-        return ["…"] * shown
-    return ["" if text is None else clean_name(text[:200]) for text in texts]
+        texts = ["…"] * shown
+    return ["" if one is None else clean_name(one) for one in texts]
 
 
 def _understood(raw: _Raw, title: str, reading: Reading, n_rows: int = 0) -> Table:

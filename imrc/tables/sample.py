@@ -68,21 +68,15 @@ def suggest(table: Table) -> Suggestion:
     >>> suggest(open_table(sample_csv()))
     Suggestion(label='state', task='date', period='month', block=120)
     """
-    possible = [c for c in table.columns if c.kind != "empty" and 2 <= c.distinct <= MAX_CLASSES and c.kind != "date"]
+    possible = [c for c in table.columns if c.kind in ("number", "category") and 2 <= c.distinct <= MAX_CLASSES]
     named = [c for c in possible if c.name.lower() in _LABEL_WORDS]
     few = [c for c in possible if c.distinct <= _FEW and _looks_like_classes(c)]
-    last = [c for c in few if c is table.columns[-1]]
-    words = [c for c in few if c.kind == "category"]
-    only = words if len(words) == 1 else []
-    label = next((group[-1].name for group in (named, last, only) if group), None)
-
-    def repeats(count: int) -> bool:
-        return 2 <= count <= min(MAX_TASKS, table.n_rows // 4)
-
+    last, words = few[-1:] if few[-1:] == [*table.columns[-1:]] else [], [c for c in few if c.kind == "category"]
+    label = next((group[-1].name for group in (named, last, words[:1] if len(words) == 1 else []) if group), None)
     dates = [c for c in table.columns if c.kind == "date" and c.distinct >= 2]
-    others = [c for c in table.columns if c.kind in ("number", "category") and repeats(c.distinct)]
-    told = [c for c in others if c.name.lower() in _TASK_WORDS and c.name != label]
-    task = dates[0] if dates else (told[0] if told else None)
+    most = min(MAX_TASKS, table.n_rows // 4)
+    told = [c for c in table.columns if c.name.lower() in _TASK_WORDS and c.name != label and 2 <= c.distinct <= most]
+    task = next(iter([*dates, *told]), None)
     period: Period = suggested_period(task) if task is not None and task.kind == "date" else "value"
     block = max(2, min(max(table.n_rows // 20, 10), 300, table.n_rows // 2))
     return Suggestion(label, task.name if task else None, period, block)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -58,7 +58,7 @@ class Column:
     `values` are numbers (NaN missing), codes of `categories` (-1 missing) or seconds since 1970 (NaN missing).
     `categories` are safe to show and sorted, the first `MAX_LISTED` only. `period` is "value", or for dates that mean
     more than a moment "week", "month", "quarter". `decimal` and `dayfirst` say how cells were read, `choices` which of
-    them could be read in another way. `written` holds the cells as words, where different ones are the same number.
+    them could be read in another way. Where different texts are the same number, `spelt` has codes of their texts.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Column:
     decimal: str = ""
     dayfirst: bool | None = None
     choices: tuple[str, ...] = ()
-    written: Column | None = None
+    spelt: NDArray[Any] | None = None
 
     @property
     def present(self) -> Flags:
@@ -81,11 +81,6 @@ class Column:
     def distinct(self) -> int:
         """How many different values there are."""
         return len(np.unique(self.values[self.present]))
-
-    @cached_property
-    def missing(self) -> int:
-        """How many cells have no value."""
-        return int((~self.present).sum())
 
     def words(self, most: int | None = None) -> NDArray[Any]:
         """Return the first cells or all as text, with "" for empty cells and "…" for words not listed."""
@@ -100,6 +95,16 @@ class Column:
         if self.kind == "category":
             return self.categories[int(value)] if value < len(self.categories) else "…"
         return date_in_words(value) if self.kind == "date" else plain_number(value)
+
+    def as_words(self) -> Column:
+        """Return numbers or dates as words, one per value, in their original spelling if it is known."""
+        if self.spelt is not None:
+            return replace(self, kind="category", values=self.spelt, spelt=None)
+        if self.kind not in ("number", "date"):
+            return self
+        values, codes = np.unique(self.values, return_inverse=True)  # NaN last
+        words = tuple(self.in_words(value) for value in values[: min(self.distinct, MAX_LISTED)])
+        return replace(self, kind="category", values=np.where(self.present, codes, -1), categories=words)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +168,7 @@ def clean_name(text: object) -> str:
     """
     # Text is cut first, because normalising a cell of many megabytes would take long.
     short = unicodedata.normalize("NFC", str(text)[: 4 * MAX_NAME])
-    short = "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in short)
+    short = re.sub("[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", short)
     # Invisible characters that reverse the direction of text or join letters could only mislead here.
     short = "".join(c for c in short if unicodedata.category(c) not in ("Cf", "Cs", "Co"))
     short = re.sub(r"\s+", " ", short).strip()

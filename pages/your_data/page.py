@@ -59,4 +59,4 @@ if visit.own_adopted:
 with controls.for_experts("own_details", "Rows of each task, and what happens to each column") as fold:
     if fold.open:
         charts.show(class_balance, cut.task_table(), name="class-balance")
-        charts.table(cut.column_table(), name="columns", height="content" if len(cut.columns) <= 12 else 440)
+        charts.table(cut.columns, name="columns", height="content" if len(cut.columns) <= 12 else 440)

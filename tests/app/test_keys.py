@@ -82,7 +82,7 @@ def test_the_same_content_under_another_name_keeps_that_name(sequence, result):
 
 
 def test_a_component_has_the_name_of_its_column_or_word():
-    sequence = imrc.datasets.read_table(datasets.sample_csv(240), label="state", task="date", period="week")
+    sequence = imrc.tasks_from(datasets.sample_csv(240), target="state", by="date", period="week")
     st.session_state["visit"].own_sequence = sequence
     for kind, count in (("identity", 7), ("standardised", 7), ("automatic", 0)):
         names = feature_names(Choice("your_file", 4, settings=RunSettings(features=FeatureSpec(kind))))

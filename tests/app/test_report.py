@@ -33,7 +33,7 @@ def nasty():
             "task": np.repeat([f"{NASTY}{j}" for j in range(6)], 20),
         }
     )
-    sequence = imrc.datasets.read_table(frame, label="label", task="task")
+    sequence = imrc.tasks_from(frame, target="label", by="task")
     return sequence, imrc.evaluate(sequence, n=4, repetitions=2)
 
 

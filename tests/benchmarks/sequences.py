@@ -44,7 +44,7 @@ def _real(name: str, seed: int) -> imrc.TaskSequence:
 def _stream(name: str) -> imrc.TaskSequence:
     content = (Path(os.environ["IMRC_STREAMS"]) / f"{name}.csv.gz").read_bytes()
     label = gzip.decompress(content).split(b"\n", 1)[0].decode().strip().split(",")[-1]
-    return imrc.datasets.read_table(content, label=label, block=300, name=name)
+    return imrc.tasks_from(content, target=label, every=300, name=name)
 
 
 SEQUENCES: tuple[Setting, ...] = (

@@ -134,7 +134,7 @@ def test_own_file_in_blocks_is_assessed(capsys, own_file):
     given = ["--target", "state", "--every", "60", "-n", "5", "--repetitions", "1"]
     assert main(["check", str(own_file), *given, "--evidence", "--csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    sequence = imrc.datasets.read_table(own_file, label="state", block=60)
+    sequence = imrc.tasks_from(own_file, target="state", every=60)
     result = imrc.diagnostics.assess(sequence)
     assert [int(row["lag"]) for row in rows] == result.variogram.lags.tolist()
     assert [float(row["gamma"]) for row in rows] == result.variogram.gamma.tolist()

@@ -40,7 +40,7 @@ def months(count: int = 4, start: int = 0, rows: int = 25) -> pd.DataFrame:
 
 
 def sequence_of(frame: pd.DataFrame) -> imrc.TaskSequence:
-    return imrc.datasets.read_table(frame, label="rain", task="day", period="month")
+    return imrc.tasks_from(frame, target="rain", by="day", period="month")
 
 
 def made(strategy: str = "forward", preset: str = "recommended", **more) -> imrc.Model:

@@ -18,7 +18,7 @@ import pytest
 
 import imrc
 from imrc.cli import main
-from imrc.datasets import DataError, cut_table, open_table, read_table, sample_csv, suggest
+from imrc.datasets import DataError, cut_table, open_table, sample_csv, suggest
 from imrc.features import Representation, make, output_names
 from imrc.tables import Recipe, apart
 from imrc.tables.read import read_bytes
@@ -52,12 +52,12 @@ def same(one, other) -> None:
     facts = ("name", "names", "n_rows", "format", "notes", "preview", "choices")
     assert [getattr(one, fact) for fact in facts] == [getattr(other, fact) for fact in facts]
     for mine, its in zip(one.columns, other.columns, strict=True):
-        for fact in ("kind", "categories", "distinct", "missing", "notes", "period", "decimal", "dayfirst", "choices"):
+        for fact in ("kind", "categories", "distinct", "notes", "period", "decimal", "dayfirst", "choices"):
             assert getattr(mine, fact) == getattr(its, fact)
         np.testing.assert_array_equal(mine.values, its.values)
-        assert (mine.written is None) == (its.written is None)
-        if mine.written is not None:
-            np.testing.assert_array_equal(mine.written.values, its.written.values)
+        assert (mine.spelt is None) == (its.spelt is None)
+        if mine.spelt is not None:
+            np.testing.assert_array_equal(mine.spelt, its.spelt)
 
 
 def test_the_same_table_comes_back_from_the_other_process():
@@ -147,7 +147,7 @@ def test_every_decision_is_said_by_commands_in_json_and_in_the_report(tmp_path, 
     for words in ("dayfirst=False reads them as month/day/year", "the same as the first line"):
         assert said.err.count(words) == 1
         assert any(words in note for note in json.loads(said.out)["notes"])
-    sequence = read_table(path, label="y", task="day", period="quarter", dayfirst=False)
+    sequence = imrc.tasks_from(path, target="y", by="day", period="quarter", dayfirst=False)
     assert any("the same as the first line" in note for note in sequence.info["report"])
     assert main(["check", *options, "--no-dayfirst"]) == 0
     assert "month/day/year" in capsys.readouterr().err
@@ -276,7 +276,7 @@ def test_values_labels_and_order_are_exactly_those_of_the_file():
         ["1", 3, 2, 1],
         ["2", 3, 1, 2],
     ]
-    assert cut.column_table()["used as"].tolist() == ["label", "task", "numbers", "words"]
+    assert cut.columns["used as"].tolist() == ["label", "task", "numbers", "words"]
     assert cut_table(here(csv), label="rain", task="day", min_samples=3, exclude=[1]).sequence.feature_names == (
         "colour",
     )
@@ -287,12 +287,14 @@ def test_values_labels_and_order_are_exactly_those_of_the_file():
     np.testing.assert_array_equal(first.X, [[2.5, 0], [4.5, 1], [0, 0]])
     np.testing.assert_array_equal(second.X, [[1.5, 2], [np.nan, 2], [7, 1]])
     assert first.y.tolist() == ["yes", "no", "no"]
-    assert "1 missing values are replaced by the median of the training rows of the first task" in cut.columns[2].note
+    assert (
+        "1 missing values are replaced by the median of the training rows of the first task" in cut.columns["note"][2]
+    )
 
 
 def test_gaps_and_words_are_filled_with_what_the_first_task_shows():
     csv = "day,temp,colour,rain\n" + "1,1,blue,no\n1,3,blue,yes\n1,5,green,no\n2,,red,yes\n2,900,green,no\n2,7,,yes\n"
-    sequence = read_table(csv.encode(), label="rain", task="day", min_samples=3)
+    sequence = imrc.tasks_from(csv.encode(), target="rain", by="day", min_samples=3)
     features = make("identity", sequence)
     assert output_names(features, sequence) == ("temp", "colour = blue", "colour = other")
     # 3 is the median of day 1; green was seen once there, red and no colour at all were not.
@@ -304,7 +306,7 @@ def test_gaps_and_words_are_filled_with_what_the_first_task_shows():
 
 def test_columns_without_a_scale_in_the_first_task_are_left_out():
     rows = "1,5,,0,2020-01-01,a\n1,5,,0,2020-01-03,b\n2,7,3,1,2020-02-01,a\n2,8,4,6,2020-02-01,b\n"
-    sequence = read_table(f"t,constant,later,rare,day,y\n{rows}".encode(), label="y", task="t", min_samples=2)
+    sequence = imrc.tasks_from(f"t,constant,later,rare,day,y\n{rows}".encode(), target="y", by="t", min_samples=2)
     features = make("identity", sequence)
     # A column that is always 0 at first is kept: most columns of word counts are.
     assert output_names(features, sequence) == ("rare", "day")
@@ -323,7 +325,7 @@ def learnt(sequence, features) -> imrc.IMRC:
 
 def test_a_learner_takes_gaps_and_words_if_told_of_the_columns_and_says_so_if_not():
     csv = "x,c,y\n" + "1,u,a\n,v,b\n3,u,b\n4,v,a\n" * 3
-    sequence = read_table(csv.encode(), label="y", block=4)
+    sequence = imrc.tasks_from(csv.encode(), target="y", every=4)
     with pytest.raises(ValueError, match="missing values"):
         learnt(sequence, None)
     model, mapped = learnt(sequence, Representation.of("identity", sequence)), make("identity", sequence)
@@ -348,18 +350,18 @@ def test_csv_parquet_arff_and_frame_give_the_same_tasks():
         arff.encode() + frame.to_csv(index=False, header=False).encode(),
     ]
     before = frame.copy(deep=True)
-    assert len({read_table(source, label="y", block=4).fingerprint for source in sources}) == 1
+    assert len({imrc.tasks_from(source, target="y", every=4).fingerprint for source in sources}) == 1
     pd.testing.assert_frame_equal(frame, before)
 
 
 def test_path_and_report(tmp_path):
     path = tmp_path / "my data.csv"
     path.write_text(made.table(14))
-    sequence = read_table(path, label="y", block=4)
+    sequence = imrc.tasks_from(path, target="y", every=4)
     assert sequence.name == "my data"
     assert any("2 rows left out" in line for line in sequence.info["report"])
     with pytest.raises(DataError, match="cannot be read"):
-        read_table(tmp_path / "nowhere.csv", label="y", block=4)
+        imrc.tasks_from(tmp_path / "nowhere.csv", target="y", every=4)
     with pytest.raises(TypeError, match="path, bytes"):
         open_table(17)  # type: ignore[arg-type]
     assert sorted(item.name for item in tmp_path.iterdir()) == ["my data.csv"]
