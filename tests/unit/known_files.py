@@ -789,7 +789,7 @@ CASES = [
     case("file too large", lambda: b"x,y\n" + b"1,a\n" * (17 << 20), says=("too large", "64 MB")),
     case("one cell of 20 MB", lambda: b"x,y\n" + b"z" * (20 << 20) + b",a\n2,b\n" + b"1,a\n3,b\n" * 5, {"label": "y", "block": 4}, tasks=3, features=1, classes=2, told=("'x'",)),
     # archives and other kinds of file
-    case("zip", lambda: zipped({"folder/data.csv": table().encode()}), file="data.zip", **GOOD, told=("out of the zip file",)),
+    case("zip", lambda: zipped({"folder/data.csv": table().encode()}), file="data.zip", **GOOD, told=("from the zip file",)),
     case("zip with two tables", lambda: zipped({"a.csv": b"1", "b.csv": b"2"}), says=("one table", "a.csv and b.csv")),
     case("zip with paths upwards", lambda: zipped({"../../etc/passwd.csv": table().encode()}), **GOOD),
     case("pickle renamed to csv", lambda: pickle.dumps(Bomb(), protocol=0), says=()),
