@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("compiled")
 
 
 def test_worker_processes_give_the_serial_result_bit_for_bit_also_when_one_is_killed(tmp_path):
-    spec = small_spec(n=5, features=("automatic", "rff"), methods=("imrc", "mer"))
+    spec = small_spec(n=5, features=("automatic", "rff"), methods=("imrc", "mer:argparse"))
     with serial(tmp_path / "serial.sqlite", spec) as expected, ResultStore(tmp_path / "parallel.sqlite") as store:
         plan = plan_sweep(spec, store)
         others, killed, seen = set(multiprocessing.active_children()), [], []
@@ -80,7 +80,7 @@ from imrc.sweeps import ResultStore, plan_sweep, run_sweep
 from tests.sweeps import cells
 
 plan = plan_sweep(cells.small_spec())
-plan = replace(plan, cells=tuple(replace(plan.cells[0], repetition=r) for r in range(1000)))
+plan = replace(plan, cells=tuple(replace(plan.cells[0], repetition=r) for r in range(500)))
 pages = {}
 
 
@@ -89,15 +89,15 @@ def look(progress):
 
 
 with ResultStore(sys.argv[1]) as store:
-    store._execute("PRAGMA synchronous = OFF")  # a thousand cells need not outlive a power cut
-    assert run_sweep(plan, store, jobs=2, run=cells.trivial, progress=look).ran == len(store) == 1000
-print((pages[1000] - pages[250]) * resource.getpagesize() / 2**20)
+    store._execute("PRAGMA synchronous = OFF")  # these cells need not outlive a power cut
+    assert run_sweep(plan, store, jobs=2, run=cells.trivial, progress=look).ran == len(store) == 500
+print((pages[500] - pages[125]) * resource.getpagesize() / 2**20)
 """
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc, which Linux has")
 def test_memory_does_not_grow_with_the_number_of_cells(tmp_path):
-    # Three quarters of 1,000 cells leave 30 MB of arrays if they were kept.
+    # Three quarters of 500 cells leave 15 MB of arrays if they were kept.
     done = subprocess.run(
         [sys.executable, "-c", MEMORY, str(tmp_path / "r.sqlite")],
         cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True,

@@ -36,8 +36,8 @@ def finished(path: Path) -> dict[str, str]:
 
 @pytest.mark.first
 def test_killed_then_stopped_with_worker_processes_and_resumed_equals_uninterrupted(tmp_path):
-    # 40 cells of twenty tasks take some seconds, so the sweep is unfinished when the signal comes.
-    path, size = tmp_path / "stopped.sqlite", ["-k", "20", "--repetitions", "10", "--jobs", "2"]
+    # 24 cells of twenty tasks take some seconds, so the sweep is unfinished when the signal comes.
+    path, size = tmp_path / "stopped.sqlite", ["-k", "20", "--repetitions", "6", "--jobs", "2"]
     before: dict[str, str] = {}
     for more, how, status in ((3, signal.SIGKILL, -signal.SIGKILL), (3, signal.SIGINT, 1)):
         process, goal = sweep(path, *size), len(before) + more  # a signal before it computes would end Python alone
@@ -49,16 +49,16 @@ def test_killed_then_stopped_with_worker_processes_and_resumed_equals_uninterrup
         _, error = process.communicate(timeout=300)  # until the last of its workers has closed the output
         assert process.returncode == status
         now = finished(path)
-        assert goal <= len(now) < 40
+        assert goal <= len(now) < 24
         assert all(now[key] == when for key, when in before.items()), "a finished cell was lost or run again"
         before = now
         if how == signal.SIGINT:
-            said = f"imrc: stopped. {len(now)} of 40 cells are in {path}; run the same command again to continue."
+            said = f"imrc: stopped. {len(now)} of 24 cells are in {path}; run the same command again to continue."
             assert said in error
             assert "Traceback" not in error
     process = sweep(path, *size)
-    assert f"40 cells, {len(before)} stored already" in process.communicate(timeout=300)[1]
-    with ResultStore(path) as store, serial(tmp_path / "serial.sqlite", small_spec(k=20, repetitions=10)) as expected:
+    assert f"24 cells, {len(before)} stored already" in process.communicate(timeout=300)[1]
+    with ResultStore(path) as store, serial(tmp_path / "serial.sqlite", small_spec(k=20, repetitions=6)) as expected:
         assert_same_stores(store, expected)
 
 
