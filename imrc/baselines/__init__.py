@@ -1,7 +1,7 @@
 """Published methods for sequences of tasks, and simple baselines, all with one small interface.
 
 Create a method with ``registry[name](n_classes=C, n_features=D, random_state=seed)``. It then learns one task after
-another: ``partial_fit_task(step, X, y)``, ``predict(X, task=None)``, ``state_size()``. X holds mapped features without
+another: ``partial_fit_task(step, X, y)``, ``predict(X, task=None)``, ``state_size()``. X has mapped features without
 intercept. Names, papers, and what each method needs or keeps are class attributes.
 
 Examples

@@ -34,17 +34,17 @@ def checked(default: object, check: Callable[[str, object], object]) -> Any:  # 
 
 
 def whole(default: int, low: int) -> Any:  # noqa: ANN401
-    """Return a field that holds a whole number from `low` on."""
+    """Return a field for a whole number from `low` on."""
     return checked(default, lambda name, value: check_int(name, value, low))
 
 
 def real(default: float, low: float, high: float = math.inf, *, above: bool = False) -> Any:  # noqa: ANN401
-    """Return a field that holds a number in [low, high], or with `above` in (low, high]."""
+    """Return a field for a number in [low, high], or with `above` in (low, high]."""
     return checked(default, lambda name, value: check_real(name, value, low, high, low_open=above))
 
 
 def choice(default: str, kinds: object) -> Any:  # noqa: ANN401
-    """Return a field that holds one of the words of a ``Literal``."""
+    """Return a field for one of the words of a ``Literal``."""
     return checked(default, lambda name, value: check_choice(name, value, get_args(kinds)))
 
 
@@ -67,8 +67,7 @@ class Baseline(ABC):
     wins: ClassVar[str] = ""  # where it wins
     keeps: ClassVar[str] = ""  # what it keeps between tasks
     origin: ClassVar[Origin] = "published"
-    needs_task_id: ClassVar[bool] = False  # it must be told which task a sample belongs to
-    keeps_old_rules: ClassVar[bool] = False  # `predict(X, task=j)` uses a rule kept for task j
+    keeps_old_rules: ClassVar[bool] = False  # `predict(X, task=j)` uses a rule kept for task j, so it must be told j
     fixed_old_rules: ClassVar[bool] = False  # which never changes afterwards
     # Which error sums it up; "newest": it keeps nothing for earlier tasks.
     headline: ClassVar[Literal["average", "newest"]] = "average"
@@ -124,7 +123,7 @@ class Baseline(ABC):
         return self
 
     def predict(self, X: ArrayLike, task: int | None = None) -> NDArray[Any]:
-        """Return labels (n,) for mapped features (n, D) of a task seen, None: the newest; ValueError: there is none."""
+        """Return labels (n,) for mapped features (n, D) of a learnt task (ValueError), by default the newest."""
         if self.n_tasks == 0:
             raise ValueError("Nothing has been learnt yet: call partial_fit_task first.")
         task = self.n_tasks - 1 if task is None else check_int("task", task, 0, self.n_tasks - 1)
@@ -140,7 +139,7 @@ class Baseline(ABC):
 
     @abstractmethod
     def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
-        """Learn one task from checked arrays; y holds 0..C-1."""
+        """Learn one task from checked arrays; y is 0..C-1."""
 
     @abstractmethod
     def _predict(self, X: Floats, task: int) -> Ints:

@@ -133,7 +133,7 @@ class ELLA(Baseline):
 
     Later tasks change L and so the rules of earlier tasks. More than two classes: one problem per class against the
     rest. Profiles ``"default"`` (classification experiment of the MATLAB release), ``"python"`` (defaults of the Python
-    release, very sparse). `n_one_class` counts single-task fits that had samples of one class only.
+    release, very sparse).
     """
 
     title = "ELLA"
@@ -141,7 +141,6 @@ class ELLA(Baseline):
     idea = "Builds the rule of each task from a few building blocks that all tasks share."
     wins = "Many tasks that are variations on a few themes, in any order."
     keeps = "One rule per task, and the shared blocks."
-    needs_task_id = True
     keeps_old_rules = True
     deviations = (
         "Codes come from the exact lasso on the q x q Gram matrix; the Python release's scaling multiplies the "
@@ -161,7 +160,6 @@ class ELLA(Baseline):
     def _start(self) -> None:
         width, components = self.n_features + 1, self.settings.components
         self.problems = [Basis(width, components, self.random) for _ in range(self.n_outputs)]
-        self.n_one_class = 0
 
     def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         s = self.settings
@@ -179,7 +177,6 @@ class ELLA(Baseline):
         if s.free_intercept:
             ridge[-1] = 0.0
         if target.min() == target.max():
-            self.n_one_class += 1
             theta = np.zeros(d)
             theta[-1] = math.copysign(math.log(n + 1.0), target[0] - 0.5)
         else:

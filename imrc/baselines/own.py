@@ -118,7 +118,7 @@ def seeds_of(estimator: Any) -> dict[str, Any]:  # noqa: ANN401 - duck-typed
 def array_bytes(value: object) -> int:
     """Return the bytes of all arrays that pickling an object meets; what occurs twice counts once."""
     arrays: list[pickle.PickleBuffer] = []
-    with contextlib.suppress(Exception):  # somebody else's code: what cannot be pickled counts as far as it was met
+    with contextlib.suppress(Exception):  # not our code: count the arrays up to the first part that cannot be pickled
         pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
     return sum(array.raw().nbytes for array in arrays)
 
@@ -126,13 +126,13 @@ def array_bytes(value: object) -> int:
 class _OwnPerTask(OwnClassifier):
     """A classifier learnt anew from the last tasks, one rule per task that stays as it was learnt."""
 
-    needs_task_id = keeps_old_rules = fixed_old_rules = True
+    keeps_old_rules = fixed_old_rules = True
 
 
 class _OwnNumbered(OwnClassifier):
     """A classifier learnt anew from all samples so far, the number of the task as one more column."""
 
-    needs_task_id = keeps_old_rules = True
+    keeps_old_rules = True
 
     def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         super()._fit_task(step, np.column_stack([X, np.full(len(X), float(step))]), y)

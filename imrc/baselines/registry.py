@@ -69,7 +69,7 @@ def parse_method(name: str) -> tuple[str, str]:
 
 
 def method_class(name: str) -> type[Baseline]:
-    """Return the class behind a name; one for all of somebody's own classifiers, "own:" and a name.
+    """Return the class behind a name; your own classifiers, "own:" and a name, share one.
 
     >>> method_class("mer:argparse").title, method_class("own:my forest").title
     ('MER', 'Own')

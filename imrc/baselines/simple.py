@@ -1,4 +1,4 @@
-"""Trivial references: what anyone would try first, and an oracle with all the data of a task."""
+"""Simple baselines: what you would try first, and an oracle with all the data of a task."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class _Logistic(Baseline):
         self._before: deque[tuple[Floats, Ints]] = deque(maxlen=self._reach())
 
     def _reach(self) -> int | None:
-        """Return how many tasks before the newest are learnt from as well; None: all."""
+        """Return how many tasks before the newest are used too; None means all."""
         return 0
 
     def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
@@ -185,7 +185,7 @@ class _Logistic(Baseline):
         self._before.append((X.copy(), y))
 
     def _strength(self, step: int, known: Floats, labels: Ints, X: Floats, y: Ints) -> float:
-        """Return C for a rule learnt from the samples known before and those of the newest task."""
+        """Return C for a rule from known samples and the newest task."""
         if len(self._losses) > 1 and len(y) > 1:
             held = half(y, step)
             known, labels = np.vstack([known, X[~held]]), np.append(labels, y[~held])
@@ -211,7 +211,7 @@ class SingleTaskLogistic(_Logistic):
     idea = "Logistic regression on the samples of one task alone."
     wins = "Tasks with many samples, or tasks that have nothing in common."
     keeps = "One linear rule per task."
-    needs_task_id = keeps_old_rules = fixed_old_rules = True
+    keeps_old_rules = fixed_old_rules = True
 
 
 class OracleLogistic(SingleTaskLogistic):
@@ -269,7 +269,7 @@ class Forest(Baseline):
     )
     wins = "Columns with heavy tails or thresholds, and changes that a single split on time can describe."
     keeps = "All samples and all trees."
-    needs_task_id = keeps_old_rules = True
+    keeps_old_rules = True
     profiles = named(ForestSettings(), hundred=ForestSettings(trees=100))
     settings: ForestSettings
 
@@ -281,7 +281,7 @@ class Forest(Baseline):
 
         self._X = np.concatenate([self._X, np.column_stack([X, np.full(len(X), float(step))])])
         self._y = np.append(self._y, y)
-        # The trees of scikit-learn's forest, to the last bit; that starts threads, which those of repetitions disturb.
+        # The same trees as scikit-learn's forest, which starts threads of its own beside those of the repetitions.
         seeds, rows = np.random.RandomState(self.random.integers(2**31)), len(self._y)
         self._trees = []
         for seed in seeds.randint(np.iinfo(np.int32).max, size=self.settings.trees):

@@ -58,7 +58,7 @@ def samples_at(sizes: Floats, errors: Floats, error: float) -> float:
 
 
 def falling(errors: Floats) -> Floats:
-    """Return errors made to fall by isotonic regression: more samples do not make a rule worse but for chance."""
+    """Return errors after isotonic regression makes them fall: only by chance do more samples make a rule worse."""
     from sklearn.isotonic import isotonic_regression
 
     return np.asarray(isotonic_regression(errors, increasing=False))

@@ -22,12 +22,12 @@ TABLES = {"error": "errors", "risk": "risks", "ess": "ess", "miss": "misses"}
 """Kinds with a value per task and step, with their fields in a step; a result has them as "error_tables" and so on."""
 
 _TOTAL = {"total": True}
-"""Marks numbers of which a run holds what the last step does."""
+"""Marks numbers that a run keeps of its last step only."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Columns:
-    """What a step holds as one number per repetition and a run as one per repetition and task, by rule or method."""
+    """Numbers by rule or method: of a step one per repetition, of a run one per repetition and task."""
 
     before: dict[str, Floats] = field(default_factory=dict)
     """Error on each task of the state before it was learnt (test then train), NaN for the first: of the compared
@@ -94,7 +94,7 @@ class StepResult(Columns):
 
 
 TOTALS = tuple(one.name for one in fields(Columns) if one.metadata)
-"""Kinds of which a run holds what the last step does."""
+"""Kinds of numbers that a run keeps of its last step only."""
 
 
 def over_repetitions(parts: Sequence[Any]) -> Any:  # noqa: ANN401 - as deep as what is given
@@ -105,7 +105,7 @@ def over_repetitions(parts: Sequence[Any]) -> Any:  # noqa: ANN401 - as deep as 
 
 
 def over_steps(steps: Sequence[StepResult], *, keep: bool) -> Arrays:
-    """Return what a result holds of its steps; with `keep` a task that is not learnt again keeps its value."""
+    """Return the arrays of a result from its steps; with `keep`, a task that is not learnt again keeps its value."""
     arrays = {
         ("majority", ""): np.stack([step.majority for step in steps], axis=1)[:, :, None],
         ("time_s", ""): np.array([step.time_s for step in steps]),
@@ -138,7 +138,7 @@ def _by_lag(learnt: Sequence[Mapping[int, Floats]], *, keep: bool) -> Floats:
 
 
 def arrays_of(result: Any) -> Arrays:  # noqa: ANN401 - an `imrc.RunResult`, which is made of what is here
-    """Return what a result holds, as `columns_of` reads it."""
+    """Return the arrays of a result, as `columns_of` reads them."""
     arrays = {("majority", ""): result.majority.values, ("time_s", ""): result.time_s}
     arrays["test_samples", ""] = result.test_samples
     if result.rare_counts is not None:

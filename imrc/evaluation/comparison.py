@@ -64,7 +64,7 @@ LONG_S = 60.0
 
 
 def run_difference(first: RunResult, second: RunResult, rule: str = "forward_backward") -> Interval | None:
-    """Return the errors of one run minus those of another, or None if scenario or tested draws are not the same."""
+    """Return how much larger the errors of the first run are; None if scenarios or tested draws differ."""
     if not same_draws(first, second) or first.scenario != second.scenario:
         return None
     return mean_interval(first.judged(rule) - second.judged(rule))
@@ -242,7 +242,7 @@ def _errors_by_method(scores: pd.DataFrame, kind: ScoreKind) -> pd.DataFrame:
 
 
 def default_reference(methods: Sequence[str]) -> str:
-    """Return what the others are tested against: IMRC's forward-and-backward rule if there, else the first method.
+    """Return the method to test the others against: IMRC's forward-and-backward rule, or the first method without it.
 
     >>> default_reference(["mer", "imrc:paper:single", "imrc:paper"]), default_reference(["mer", "gem"])
     ('imrc:paper', 'mer')

@@ -222,7 +222,7 @@ class ErrorMatrix:
     def measures(self) -> pd.DataFrame:
         """Return the measures of continual learning: measure, value, stderr, formula, source.
 
-        Not forward transfer: a matrix does not hold what a learner knows of a task before any training.
+        Forward transfer is missing, because a matrix has no errors from before training.
         """
         import pandas as pd
 
@@ -295,7 +295,7 @@ def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSa
 def borrowing(result: RunResult) -> float:
     """Return the share other tasks have, mean over the steps from the second task on: 1 if used throughout."""
     alone = result.choices.get("rate inf")
-    # The first task has nobody to borrow from, whatever was chosen.
+    # The first task has no task to borrow from.
     return 1.0 if alone is None or alone.shape[1] < 2 else 1.0 - float(alone[:, 1:].mean())
 
 

@@ -135,7 +135,7 @@ def _stated(preset: str, W: Window | None) -> Window | None:
 
 
 def _computed(scenario: ScenarioName, methods: Iterable[str]) -> ScenarioName:
-    """Return the scenario whose run holds the numbers: those that differ in what is averaged share one run."""
+    """Return the scenario whose run has the numbers: scenarios that only average differently share one run."""
     return scenario if scenario == "multi_task" and "imrc" in methods else "continual"
 
 
@@ -280,14 +280,14 @@ _VECTORS = 20
 
 @dataclass(frozen=True)
 class RunLimits:
-    """How many numbers a run may hold at once, and how many seconds it may take."""
+    """How many numbers a run may keep in memory, and how many seconds it may take."""
 
     cells: float = 250e6
     seconds: float = 3600.0
 
     @classmethod
     def parse(cls, text: str) -> RunLimits:
-        """Return limits from what somebody typed: gigabytes, and minutes after a comma; InputError says how."""
+        """Return limits from text: gigabytes, a comma, minutes. InputError explains the form."""
         try:
             gigabytes, minutes = (float(part) for part in text.split(","))
             if not (0.0 < gigabytes <= 1e6 and 0.0 < minutes <= 1e6):
@@ -301,7 +301,7 @@ class RunLimits:
 
 
 def run_cells(sequence: TaskSequence, settings: RunSettings) -> float:
-    """Return about how many numbers a run holds at once, at its last step: of every repetition rows, rules, errors."""
+    """Estimate how many numbers a run keeps in memory at its last step: rows, rules and errors of every repetition."""
     sequence = settings.fit_to(sequence)
     tasks, n, compared = len(sequence), settings.n, len(settings.compared)
     revised = settings.reach(tasks) + 1
@@ -317,7 +317,7 @@ def run_cells(sequence: TaskSequence, settings: RunSettings) -> float:
 
 
 def diagnosis_cells(sequence: TaskSequence, features: FeatureSpec, seed: int = 0) -> float:
-    """Return about how many numbers the diagnosis of a sequence holds at once."""
+    """Estimate how many numbers the diagnosis of a sequence keeps in memory."""
     width = make(features, sequence, seed).n_outputs + 1
     return float((_VECTORS * len(sequence) * sequence.n_classes + 3 * int(sequence.sizes.max())) * width)
 

@@ -75,7 +75,7 @@ def settings_for(size: int, sequence: TaskSequence, settings: RunSettings) -> Ru
 
 
 def in_blocks(sequence: TaskSequence, size: int) -> TaskSequence:
-    """Cut the rows of all tasks, one after the other, into blocks; what is left over at the end is dropped."""
+    """Cut the rows of all tasks, one after the other, into blocks; drop the incomplete one at the end."""
     rows = int(sequence.sizes.sum())
     size = check_int("size", size, 1, rows)
     X = np.concatenate([task.X for task in sequence])
@@ -172,7 +172,7 @@ class Otherwise:
 
 
 def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick | None = None) -> Otherwise:
-    """Learn the tasks in random order, another in each repetition, on the same rows: intervals hold both chances."""
+    """Learn the tasks on the same rows in a new random order each repetition, so intervals cover orders and draws."""
     settings, k = _plain(settings), len(sequence)
     if k < 3:
         raise InputError("A random order needs at least 3 tasks.")
@@ -189,7 +189,7 @@ def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick | None
 
 
 def without(sequence: TaskSequence, settings: RunSettings, task: int, *, tick: Tick | None = None) -> Otherwise:
-    """Learn all tasks but one (from 0) on the same rows as with it; the result is of those that stay."""
+    """Learn all tasks except one (from 0) on the same rows as with it, and return errors of the remaining tasks."""
     settings, k = _plain(settings), len(sequence)
     if k < 3:
         raise InputError("Leaving a task out needs at least 3 tasks.")

@@ -14,7 +14,7 @@ Whatever HiGHS did, the value is the objective (3) at the mu returned, and any w
 
     1 - sum_x max_y p(x, y) - box' max(|X'p - tau| - lambda, 0),
 
-so the gap holds without trusting the solver.
+so the gap is certain without trusting the solver.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ EMPTY_BOX = 1.0
 GAP = 1e-6
 """Relative gap up to which a result counts as optimal."""
 _TOLERANCE = 1e-9
-_FAR = 1e4  # in units of 1 / largest entry of the column: stands for "no box" where a bound needs one
+_FAR = 1e4  # in units of 1 / largest entry of the column: used instead of "no box" where a bound needs one
 _LEAST_ROWS = 10
 _MAX_ROUNDS = 200
 _DENSE = 600  # n C up to which all instances are taken at once
@@ -139,7 +139,7 @@ def _highs(
     first: Ints,
     presolve: bool = False,
 ) -> _Outcome:
-    """Solve over the instances `used`, rows of components `first` first; `prices` bound mu, None: no bound."""
+    """Solve over the instances `used`, rows of components `first` first; `prices` bound mu, or are None."""
     rows, n_classes = scaled.rows[used], len(tau)
     (n, p), m = rows.shape, tau.size
     middle, width = (tau / scaled.scale).ravel(), (lam / scaled.scale).ravel()
@@ -207,7 +207,7 @@ def _generate(scaled: _Scaled, tau: Floats, lam: Floats, box: float | None, firs
         if best_value - bound <= _TOLERANCE * max(1.0, abs(best_value)) or len(candidates) == 0:
             break
         active[candidates] = True
-    if box is None and np.abs(best * scaled.scale).max() > 0.5 * _FAR:  # the price decided, and nobody gave one
+    if box is None and np.abs(best * scaled.scale).max() > 0.5 * _FAR:  # a price that you did not ask for decided
         return _highs(scaled, np.arange(n), tau, lam, None, first, presolve)
     return _Outcome(best, best_value, bound, iterations, False)
 

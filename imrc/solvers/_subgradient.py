@@ -6,7 +6,7 @@ l <= 3, else (l - 3) / l, all vectors having one block per class:
     y      = w + c_l (w - w_prev)                  extrapolate
     i, S   = the instance and label subset that attain the max term of (3) at y
     w_prev = w
-    w      = y - a_l (lambda sign(y) - tau + Phi)  Phi holds x_i / |S| in the blocks of the classes in S, else 0
+    w      = y - a_l (lambda sign(y) - tau + Phi)  Phi is x_i / |S| in the blocks of the classes in S, else 0
 
 The point with the smallest objective is the solution: the first candidate, one of the y, or the last w.
 

@@ -92,12 +92,12 @@ class InstanceSet:
     columns: Floats  # the same transposed, for incremental scores; (0, 0) for direct ones
 
     def __reduce__(self) -> tuple[Callable[[Floats], InstanceSet], tuple[Floats]]:
-        # Pickles hold the instances only; the layout is made again.
+        # Pickles keep the instances only; the layout is made again.
         return prepare_instances, (self.X1,)
 
 
 def prepare_instances(X1: Floats, incremental: bool | None = None) -> InstanceSet:
-    """Lay out instances (n, D + 1, intercept first) once for all problems; `incremental` None: what is faster for n."""
+    """Lay out instances (n, D + 1, intercept first) once for all problems; n decides about `incremental`."""
     from imrc.solvers._subgradient import PADDING
 
     n, p = X1.shape
@@ -115,7 +115,7 @@ class Problem:
     instances: InstanceSet
     tau: Floats  # (m,), as is lam
     lam: Floats
-    start: Solution | tuple[Floats, Floats] | None = None  # first iterate and first candidate; None: zeros
+    start: Solution | tuple[Floats, Floats] | None = None  # first iterate and first candidate, by default zeros
 
     def solve(self, n_classes: int, max_iter: int, method: str = "subgradient", box: float | None = None) -> Solution:
         """Solve it by one of the methods; only the exact one heeds a box."""
@@ -154,7 +154,7 @@ def solve_many(
 ) -> list[Solution]:
     """Solve independent problems, in their order; the results do not depend on the number of threads.
 
-    `threads` None: all cores if there is more than one problem; never more than 1 from inside `solve_many` itself.
+    Several problems use all cores by default. Inside `solve_many`, give `threads` = 1.
     """
     how = n_classes, max_iter, method
     if len(problems) < 2 or (threads or cores()) < 2:

@@ -249,7 +249,7 @@ def solve_in_turn(
 ) -> tuple[Floats, Floats, Ints]:
     """Minimise weighted log loss plus ``penalty / 2 |mu|^2``, one problem after the other in one compiled call.
 
-    The matrix holds samples (N, D + 1), intercept included, if primal, which is faster with fewer features than
+    The matrix has samples (N, D + 1), intercept included, if primal, which is faster with fewer features than
     samples, or else their Gram matrix; for problems of both kinds `gram` is that of the last samples. y (N,) are
     classes 0..C-1. Each problem has a row of `weights` (P, N), which sums to 1, samples before the first and after the
     last weight above 0 taking no part, and a start, (P, C, D + 1) or (P, C, rows of the Gram matrix), which sums to

@@ -165,7 +165,7 @@ def sequence_of(dataset: str, tasks: int | None, seed: int, reading: tuple[tuple
 
 
 def is_file(dataset: str) -> bool:
-    """Return whether a name is the path of somebody's own file."""
+    """Return whether a name is the path of a file."""
     return dataset not in datasets.names()
 
 

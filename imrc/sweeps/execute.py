@@ -118,14 +118,14 @@ def _cluster(address: str) -> Iterator[Workers]:
             # Not pure: a cell that is run again is not answered from the scheduler's memory.
             yield client.get_executor(pure=False).submit, _SENT
         except (OSError, RuntimeError, CancelledError) as error:
-            # What the store says is none of the scheduler's business; a cell that nobody here took back is.
+            # Errors of the store are not the scheduler's; a cell that it cancelled by itself is.
             if client.status == "running" and not isinstance(error, CancelledError):
                 raise
             raise SchedulerError(f"The scheduler at {address} is gone.") from error
 
 
 def _outcome(future: Future[Outcome]) -> Outcome | None:
-    """Return what a cell gave, None if its process ended."""
+    """Return the outcome of a cell, or None if its process ended."""
     try:
         return future.result()
     except BrokenExecutor:

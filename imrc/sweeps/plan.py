@@ -1,4 +1,4 @@
-"""What a sweep is over, its cells, what makes no sense and why, what is done; and the table of what it gave."""
+"""The plan of a sweep: cells, why some are left out, which are finished; and the table of results."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ FACTORS = tuple(_CHECKS)
 
 
 def _seeds(given: object) -> list[object]:
-    """Return the seeds that one entry stands for: "a:b" is a, a + 1, ..., b - 1."""
+    """Return the seeds of one entry: "a:b" is a, a + 1, ..., b - 1."""
     if not isinstance(given, str):
         return [given]
     match = re.fullmatch(r"\s*(\d+)\s*:\s*(\d+)\s*", given)
@@ -94,7 +94,7 @@ class SweepSpec:
     n: tuple[int, ...] = (SETTINGS["n"].default,)  # samples per task
     k: tuple[int, ...] = ()  # tasks; none: each dataset's own number
     b: tuple[int, ...] = (SETTINGS["b"].default,)
-    W: tuple[Window | None, ...] = (None,)  # windows of the change estimate; None: each preset's own
+    W: tuple[Window | None, ...] = (None,)  # windows of the change estimate; None is each preset's own
     presets: tuple[str, ...] = (DEFAULT,)
     methods: tuple[str, ...] = ("imrc",)  # with a profile after a colon if not the default one
     seeds: tuple[int, ...] = (SETTINGS["seed"].default,)
@@ -121,7 +121,7 @@ class SweepSpec:
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any], where: str = "the sweep") -> SweepSpec:
-        """Return the specification of plain values, one or a list per attribute; `where` says where they are from."""
+        """Return the specification of plain values, one or a list per attribute; messages name their source, `where`."""
         check_names(where, values, [one.name for one in fields(cls)], "key")
         if "datasets" not in values:
             raise InputError(f"{where}: 'datasets' is missing. Name at least one (imrc datasets lists them).")
@@ -137,7 +137,7 @@ class SweepSpec:
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
-    """Return the values of a TOML file; raise ValueError that says why it cannot be read."""
+    """Return the values of a TOML file; ValueError explains why it cannot be read."""
     path = Path(path).expanduser()
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
@@ -167,7 +167,7 @@ class SweepPlan:
         return tuple(cell for cell in self.cells if cell.key not in self.done)
 
     def in_words(self) -> str:
-        """Return the plan as text: size, what is done, what was left out."""
+        """Return the plan as text: its size, finished cells, and what is left out."""
         counts = {name: len(getattr(self.spec, name)) for name in FACTORS} | {"repetitions": self.spec.repetitions}
         words = {"features": "representations"}
         shown = " × ".join(f"{count} {words.get(name, name)}" for name, count in counts.items() if count > 1)
@@ -256,7 +256,7 @@ def summary_table(plan: SweepPlan, store: ResultStore) -> pd.DataFrame:
 def summary_lines(table: pd.DataFrame, scenario: ScenarioName = "continual") -> tuple[str, list[dict[str, str]]]:
     """Return the summary as people read it: values that are the same in every line, and one line per run.
 
-    A line holds single-task learning beside IMRC's main rule in the scenario, with the error it averages; columns that
+    A line shows single-task learning beside IMRC's main rule in the scenario, with the error it averages; columns that
     say nothing are left out.
     """
     if table.empty:
@@ -277,7 +277,7 @@ def summary_lines(table: pd.DataFrame, scenario: ScenarioName = "continual") -> 
         line = {name: str(row[name]) for name in values if len(values[name]) > 1}
         line["method"] = f"imrc ({row['preset']})" if ours else row["method"]
         line["cells"] = str(row["cells"])
-        line["error"] = _shown(row, kind) if ours or kind != "lag" else ""  # others' cells do not hold it
+        line["error"] = _shown(row, kind) if ours or kind != "lag" else ""  # cells of other methods lack it
         line["single task"] = _shown(by_rule.loc["single"], kind) if "single" in by_rule.index else ""
         line["newest"] = _shown(row, "newest")
         line["ESS"] = f"{row['ess']:.1f}" if ours else ""

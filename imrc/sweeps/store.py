@@ -46,7 +46,7 @@ _TOLD = {
 
 
 class StoreError(RuntimeError):
-    """A results store that cannot be read or written; the message says which, why, and what to do."""
+    """A results store that cannot be read or written; the message names it, the reason and a way out."""
 
 
 class ResultStore:

@@ -163,7 +163,7 @@ def experts(table: pd.DataFrame, scores: pd.DataFrame, kind: ScoreKind, choice: 
     rows = ["| Method | Source | Where this implementation differs |", "|---|---|---|"]
     for method in dict.fromkeys(parse_method(name)[0] for name in table["method"] if not name.startswith("imrc")):
         cls = registry[method]
-        needs = "needs to know which task a sample belongs to" if cls.needs_task_id else "one rule for every task"
+        needs = "needs to know which task a sample belongs to" if cls.keeps_old_rules else "one rule for every task"
         rows.append(f"| {cls.title} ({needs}) | {cls.paper or 'none'} | {' '.join(cls.deviations) or 'nowhere'} |")
     st.markdown("\n".join(rows))
     if not measured:
