@@ -121,7 +121,7 @@ class SweepSpec:
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any], where: str = "the sweep") -> SweepSpec:
-        """Return the specification of plain values, one or a list per attribute; messages name their source, `where`."""
+        """Return the specification of plain values, one or a list per attribute; messages name `where`."""
         check_names(where, values, [one.name for one in fields(cls)], "key")
         if "datasets" not in values:
             raise InputError(f"{where}: 'datasets' is missing. Name at least one (imrc datasets lists them).")
