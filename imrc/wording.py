@@ -6,8 +6,10 @@ standard library, so every package may use this module.
 
 from __future__ import annotations
 
+import calendar
 import math
 import platform
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -143,6 +145,21 @@ def duration(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
+
+
+_DATE = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(\d\d(?: \d\d:\d\d)?))?| (Q[1-4]))")
+
+
+def date_parts(name: str) -> tuple[str, str]:
+    """Return the year of a moment, day, month or quarter, and the rest of its name; without a year any other name.
+
+    >>> [date_parts(name) for name in ("2023-01-02", "2023-01", "2023 Q1", "batch 3")]
+    [('2023', 'Jan 02'), ('2023', 'Jan'), ('2023', 'Q1'), ('', 'batch 3')]
+    """
+    if (found := _DATE.fullmatch(name)) is None:
+        return "", name
+    year, month, day, quarter = found.groups("")
+    return year, quarter or f"{calendar.month_abbr[int(month)]} {day}".strip()
 
 
 def fewest(measure: str) -> str:

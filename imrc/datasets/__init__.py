@@ -104,7 +104,7 @@ def load(name: str, *, seed: int = 0, **options: Any) -> TaskSequence:  # noqa: 
     ValueError
         For an unknown name or a value out of range; the message lists what is possible.
     NotAvailableError
-        If its files are not on this computer; the message says how to get them.
+        If its files are not on this computer; the message explains how to get them.
     ChecksumError
         If a file is damaged or is a different file.
     TypeError

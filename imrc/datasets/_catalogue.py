@@ -36,7 +36,7 @@ class RemoteFile:
 
     path: str  # below ``$IMRC_DATA`` and below the cache folder
     size_bytes: int  # of the published file; 0: not known beforehand
-    algorithm: Algorithm | None  # None: not checked, for files a user makes (extracted features)
+    algorithm: Algorithm | None  # None means not checked, for files a user makes (extracted features)
     checksum: str  # hexadecimal, or empty
     urls: tuple[str, ...]  # in the order in which they are tried; empty: only by hand
     member: str = ""  # name inside a zip archive, or empty
@@ -96,14 +96,8 @@ class CatalogueEntry:
         """Whether some set can be downloaded completely."""
         return bool(self.fetchable())
 
-    @property
-    def size_bytes(self) -> int:
-        """Size of the first set that can be downloaded; 0 if unknown."""
-        sizes = [file.size_bytes for files in self.fetchable()[:1] for file in files]
-        return sum(sizes) if all(sizes) else 0
-
     def info(self) -> dict[str, Any]:
-        """Return what a sequence says of itself."""
+        """Return the facts that a sequence carries."""
         told = ("class_names", "source", "homepage", "licence", "citation", "cut", "label", "note", "paper")
         return {name: getattr(self, name) for name in told}
 
@@ -199,17 +193,17 @@ _checked: dict[tuple[str, int, int, str], str] = {}
 
 
 def find(file: RemoteFile, folders: Folders | None = None) -> Path | None:
-    """Return the first place that holds a file, in IMRC_DATA or else the cache, or None. Its bytes are not checked."""
+    """Return the first place where a file is, in IMRC_DATA or else the cache, or None. Its bytes are not checked."""
     data, cache = folders or (data_folder(), cache_folder())
     here = [] if data is None else [os.path.join(data, path) for path in (file.path, *file.also)]
-    # A folder that may not be read holds nothing.
+    # A folder that may not be read counts as empty.
     return next((Path(place) for place in (*here, os.path.join(cache, file.path)) if os.path.isfile(place)), None)
 
 
 def digest(path: Path | str, algorithm: str, member: str = "") -> str:
     """Return a hexadecimal checksum.
 
-    "git_blob" is git's SHA-1, "sha256_content" of what gzip, or a zip's `member`, holds.
+    "git_blob" is git's SHA-1, "sha256_content" is that of what is packed in gzip or in a zip's `member`.
     """
     size, is_packed, total = Path(path).stat().st_size, algorithm == "sha256_content", 0
     # These digests say whether a file is the published one; SHA-1 and MD5 are what some publishers give.
@@ -274,8 +268,8 @@ def by_hand(entry: CatalogueEntry, missing: tuple[RemoteFile, ...]) -> str:
             lines.append(f"Download {file.urls[0]} and save it as {place}")
         elif file.path.endswith("_resnet18.npz"):
             lines.append(
-                f"Make {place} from the images ({entry.homepage}): features of a ResNet18, see Features of images in "
-                "the documentation"
+                f"Make {place} from the images ({entry.homepage}): features of a ResNet18 (page Features of images of "
+                "the documentation)"
             )
         else:
             lines.append(f"Put the file at {place}. It cannot be downloaded ({entry.homepage})")
@@ -334,4 +328,5 @@ def status_of(entry: CatalogueEntry) -> Status:
     files, missing = look(entry, folders)
     where = "" if not files else "cache" if files[0][1] == folders[1] / files[0][0].path else "IMRC_DATA"
     told = "" if files else by_hand(entry, missing)
-    return Status(entry.name, bool(files), entry.downloadable, entry.size_bytes, where, told)
+    sizes = [file.size_bytes for published in entry.fetchable()[:1] for file in published]
+    return Status(entry.name, bool(files), bool(sizes), sum(sizes) if all(sizes) else 0, where, told)

@@ -22,7 +22,7 @@ _LIMIT = 1 << 30
 
 
 def content_of(file: _catalogue.RemoteFile, path: Path) -> bytes:
-    """Return what a verified file holds, unpacked from a gzip or zip wrapper, at most 1 GB."""
+    """Return the content of a verified file, unpacked from a gzip or zip wrapper, at most 1 GB."""
     data = path.read_bytes()
     kind = packed.kind_of(data)
     if kind == "gzip":
@@ -74,7 +74,7 @@ def _flat(content: Mapping[str, Any]) -> Iterator[NDArray[Any]]:
 
 
 def interpret_mat(content: Mapping[str, Any], entry: CatalogueEntry) -> dict[str, NDArray[Any]]:
-    """Find features, labels and tasks among the variables of a MATLAB file; DataError lists what it holds otherwise.
+    """Find features, labels and tasks among the variables of a MATLAB file; DataError lists them where that fails.
 
     One matrix (labels possibly its last or first column) with vectors for labels and tasks, or one matrix per task in
     the order of the file, each with its vector of labels or a column of them.
@@ -103,16 +103,16 @@ def interpret_mat(content: Mapping[str, Any], entry: CatalogueEntry) -> dict[str
         return {"features": blocks[0], "labels": by_count[entry.classes], "tasks": by_count[entry.tasks]}
     raise DataError(
         f"{entry.title}: the MATLAB file was read, but which variables are features ({entry.features} columns), labels "
-        f"({entry.classes} classes) and tasks ({entry.tasks}) is not clear. It holds: {_describe(content)}."
+        f"({entry.classes} classes) and tasks ({entry.tasks}) is not clear. Its variables are {_describe(content)}."
     )
 
 
 def _from_npz(entry: CatalogueEntry, path: Path) -> dict[str, NDArray[Any]]:
     arrays = read_npz(path.read_bytes())
     if not {"features", "labels"} <= set(arrays):
-        raise DataError(f"{path.name} should hold arrays 'features' and 'labels'; it holds {_describe(arrays)}.")
+        raise DataError(f"{path.name} needs the arrays 'features' and 'labels'; it has {_describe(arrays)}.")
     if arrays["features"].ndim != 2 or len(arrays["features"]) != arrays["labels"].size:
-        raise DataError(f"{path.name}: features and labels do not fit together ({_describe(arrays)}).")
+        raise DataError(f"{path.name}: features and labels do not match ({_describe(arrays)}).")
     return arrays
 
 
@@ -135,19 +135,16 @@ def sequence_from_features(entry: CatalogueEntry) -> TaskSequence:
     gaps = bool(np.isnan(X).any())
     if y.dtype.kind == "f":
         y = y.astype(np.int64)
-    names: list[str] = []
     if entry.task_rows:
-        count = len(X) // entry.task_rows
+        count, names = len(X) // entry.task_rows, _year_labels(entry, len(X))
         if count < 1:
             raise DataError(f"{entry.title}: {len(X)} rows do not make one task of {entry.task_rows}.")
-        rows = [np.arange(j * entry.task_rows, (j + 1) * entry.task_rows) for j in range(count)]
-        names = _year_labels(entry, len(X))
+        numbers = np.repeat(np.arange(count), entry.task_rows)
     elif "tasks" in arrays:
-        numbers = np.asarray(arrays["tasks"]).reshape(-1)
-        rows = [np.flatnonzero(numbers == number) for number in np.unique(numbers)]
-        names = [str(name) for name in arrays["task_names"]] if "task_names" in arrays else []
+        numbers, names = np.ravel(arrays["tasks"]), [str(name) for name in arrays.get("task_names", ())]
     else:
         raise DataError(f"{entry.title}: the feature file does not say which row belongs to which task.")
+    rows = [np.flatnonzero(numbers == number) for number in np.unique(numbers)]
     names = names if len(names) == len(rows) else [""] * len(rows)
     classes = np.unique(y)
     info = entry.info()

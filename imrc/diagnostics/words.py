@@ -308,8 +308,8 @@ def meaning_sentence(result: Assessment, n: float, learning: str = "forward and 
     if low >= 1 and ratio >= 5:
         gain = "hardly anything"
     promise, condition = result.verdict.promise
-    size = f"With n = {n:g} samples per task, n d² / σ² = {number(ratio)}"
-    return f"{size}: the theorems {promise} {gain} from learning {learning}{condition}."
+    size = f"At n = {n:g}, the change per step is n d² / σ² = {number(ratio)} times the noise of an average"
+    return f"{size}. The theorems {promise} {gain} from learning {learning}{condition}."
 
 
 def report(result: Assessment, n: float) -> str:

@@ -54,8 +54,8 @@ IMRC_RULES = {
 
 
 UNTUNED = (
-    "The compared methods use published default hyper-parameters, from their authors or from the closest public code. "
-    "They were not tuned for these data."
+    "The other methods use default hyper-parameters, from their authors or from the closest public code, not tuned for "
+    "these data."
 )
 """Caveat shown wherever methods are compared."""
 

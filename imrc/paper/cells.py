@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -187,29 +187,22 @@ def agreement(cells: pd.DataFrame) -> str:
         for who, part in zip(words, _own_and_others(both), strict=True)
         if len(part)
     ]
-    return (
-        f"These cells are within {decimal(TOLERANCE, 2)} of the printed value, on {both['dataset'].nunique()} "
-        f"available datasets: {'; '.join(parts)}."
-    )
+    return f"Within {decimal(TOLERANCE, 2)} of the printed value here: {'; '.join(parts)}."
 
 
 def headline() -> str:
     """Return in one sentence which of the paper's errors are reproduced, and how many datasets are missing."""
     agree, total, others, all_others = _near("released")
     return (
-        f"We reproduce {agree} of the paper's {total} IMRC errors and {others} of {all_others} of its rivals'; "
-        f"{len(absent())} of {len(printed_datasets())} datasets are unavailable"
+        f"We reproduce {agree} of the paper's {total} IMRC errors and {others} of {all_others} of its rivals' (within "
+        f"{decimal(TOLERANCE, 2)}); {len(absent())} of {len(printed_datasets())} datasets are unavailable"
     )
 
 
 def both_readings() -> str:
-    """Return in one sentence how many cells of all n agree with print, for both definitions of the error."""
-    average, released = map(_near, get_args(ErrorKind))
-    return (
-        f"Within {decimal(TOLERANCE, 2)} of the printed value, over all n: IMRC with the paper's choices in "
-        f"{released[0]} of {released[1]} cells with the error of the authors' script, in {average[0]} with the average "
-        f"the paper describes; the other methods in {released[2]} and {average[2]} of {released[3]}."
-    )
+    """Return in one sentence how many cells of all n agree with print if the error is the one the paper describes."""
+    own, _, others, _ = _near("average")
+    return f"With the average that the paper describes, not with the error of its authors' script: {own} and {others}."
 
 
 def absent() -> list[str]:
@@ -241,7 +234,7 @@ def transfer_sentence(measured: pd.DataFrame) -> str:
     errors = measured.pivot_table(index=["dataset", "n"], columns="method", values="error")
     revised, forward, single = (errors.reindex(columns=[_PAPER, *_RULES]).dropna()[name] for name in (_PAPER, *_RULES))
     return (
-        f"The paper says that backward learning always lowers the error of forward learning. Here it does in "
+        f"According to the paper, backward learning always lowers the error of forward learning. Here it does in "
         f"{int((revised < forward).sum())} of {len(revised)} cells (preset *paper*), and raises it in "
         f"{int((revised > forward).sum())}; forward learning lowers that of single-task learning in "
         f"{int((forward < single).sum())} and raises it in {int((forward > single).sum())}."
@@ -325,36 +318,3 @@ def sample_size_curve(dataset: str) -> pd.DataFrame:
     return part.assign(title=part["method"].map(title_of_method), x=part["n"], value=part["error"], half=half)[
         ["method", "title", "x", "value", "stderr", "half"]
     ]
-
-
-# Other readings of the paper than the one in use: whether they reproduce more of the printed numbers.
-
-
-def _reading(error: ErrorKind, reading: str) -> pd.DataFrame:
-    rows = shipped.table("readings").query("error_kind == @error and reading == @reading")
-    printed = [printed_error(row.dataset, row.n, "imrc")[0] for row in rows.itertuples()]
-    return rows.assign(gap=rows["error"] - printed)
-
-
-def follow_up_sentence(error: ErrorKind) -> str:
-    """Say whether the choices of the follow-up's code bring the column of IMRC nearer to the printed one."""
-    (ours, total), (theirs, _) = (near(_reading(error, name)) for name in ("paper", "follow_up"))
-    verdict = "nearer to" if theirs > ours else "as near to" if theirs == ours else "further from"
-    return (
-        f"With the choices of the follow-up's code, the column is {verdict} the printed one: {theirs} of {total} cells "
-        f"are within {decimal(TOLERANCE, 2)}, and {ours} with the paper's choices."
-    )
-
-
-def angles_sentence(error: ErrorKind) -> str:
-    """Say how far apart the two readings of the angles are, and how often each is nearer to the printed value."""
-    found = (
-        _reading(error, name).query("dataset == 'rotated_mnist'").set_index("n") for name in ("paper", "task_angle")
-    )
-    image, task = found
-    apart = (image["error"] - task["error"]).abs().max()
-    further = image["gap"].abs() - task["gap"].abs()
-    return (
-        f"The two readings are at most {decimal(apart)} apart; an angle per image is closer to the printed value in "
-        f"{int((further < 0).sum())} of {len(image)} cells, an angle per task in {int((further > 0).sum())}."
-    )

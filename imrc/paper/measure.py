@@ -66,7 +66,7 @@ class TableRequest:
     sizes: tuple[int, ...] = (10,)
     methods: tuple[str, ...] = (imrc_key("paper"),)  # from `methods_named`
     error: ScoreKind = "released"
-    k: int | None = None  # None: the dataset's
+    k: int | None = None  # None means the dataset's
     settings: RunSettings = field(
         default_factory=lambda: RunSettings(preset="paper", features=FeatureSpec("paper"), repetitions=10)
     )
@@ -116,7 +116,7 @@ def how_to_get(name: str) -> str:
     if status.downloadable:
         size = f" ({datasets.size_in_words(status.size_bytes)})" if status.size_bytes else ""
         return f"imrc datasets fetch {name}{size}"
-    return f"Cannot be downloaded in the form that is needed; imrc datasets info {name} says what to do."
+    return f"Cannot be downloaded in the form that is needed; imrc datasets info {name} explains what to do."
 
 
 class Runs:
@@ -201,7 +201,7 @@ def _variants(request: TableRequest, settings: RunSettings) -> Iterator[tuple[st
 
 
 def _characteristics(name: str, sequence: TaskSequence) -> dict[str, Any]:
-    """Return what a dataset holds as it is read here, printed values beside it."""
+    """Return counts of a dataset as it is read here, beside the printed ones."""
     # The share of the rarest class within a task: the error of the best constant answer, for two classes.
     shares = sequence.class_counts() / sequence.sizes[:, None]
     said = printed_characteristics(name)

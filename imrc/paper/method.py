@@ -51,7 +51,7 @@ ALGORITHM: tuple[Line, ...] = (
 
 @dataclass(frozen=True)
 class Box:
-    """One box of the flow diagram: what comes out of it, in HTML, and the dotted name of the function that does it."""
+    """One box of the flow diagram: its result in HTML, and the dotted name of the function that computes it."""
 
     text: str
     column: int  # 0 has tasks seen before, 1 the new task
@@ -81,7 +81,7 @@ FLOW: dict[str, Box] = {
     ),
     "rule_revised": Box("rules <i>μ<sub>j</sub></i>", 0, 5, ("confidence_revised", "revised"), _SOLVE, _BOTH),
 }
-"""The paper's flow diagram, as the steps of Algorithm 1: what comes out where, of what, and by which function."""
+"""The paper's flow diagram, as the steps of Algorithm 1: each result, what it is computed from, and the function."""
 
 
 def short_name(function: str) -> str:
@@ -120,5 +120,5 @@ NOTATION = tuple(
 
 
 def source(name: str) -> str:
-    """Return the source of the function a dotted name stands for, without the spaces a method begins with."""
+    """Return the source of the function with this dotted name, without the indentation of a method."""
     return inspect.cleandoc("\n" + inspect.getsource(resolve_name(name)))

@@ -90,6 +90,6 @@ def printed_average_seconds() -> dict[str, float]:
 
 
 def printed_characteristics(dataset: str) -> dict[str, int]:
-    """Return what the paper's table says of a dataset: classes, samples and tasks."""
+    """Return the numbers of classes, samples and tasks that the paper prints for a dataset."""
     said = _tables("settings")["characteristics"].get(dataset, ())
     return dict(zip(("classes", "samples", "tasks"), said, strict=False))

@@ -1,6 +1,6 @@
 """Results of the paper's tables and figures that come with the package: measured once, read here, never computed.
 
-``data/results/index.toml`` says of every file what it holds and which command made it.
+``data/results/index.toml`` describes every file and names the command that made it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ from imrc.evaluation.results import RunResult
 if TYPE_CHECKING:
     import pandas as pd
 
-Name = Literal[
-    "errors", "settings", "characteristics", "covertype", "tasks", "lags", "growth", "readings", "verdicts", "against"
-]
+Name = Literal["errors", "settings", "characteristics", "covertype", "tasks", "lags", "growth", "verdicts", "against"]
 
 
 SHIPPED_ERRORS = ("average", "newest")
@@ -37,7 +35,7 @@ def results_folder() -> Path:
 
 @lru_cache(maxsize=1)
 def index() -> dict[str, dict[str, Any]]:
-    """Return what is known of each file: ``what`` it holds, the ``command`` that made it, the ``date``."""
+    """Return the description (``what``) of each file, the ``command`` that made it, and the ``date``."""
     with (results_folder() / "index.toml").open("rb") as stream:
         return tomllib.load(stream)
 
@@ -50,7 +48,7 @@ def _table(name: str) -> pd.DataFrame:
 
 
 def table(name: Name) -> pd.DataFrame:
-    """Return a copy of a table, as its name says; "settings": other W and b, "growth": times against n, k, b."""
+    """Return a copy of a table; "settings" has other W and b, "growth" times against n, k and b."""
     return _table(check_choice("name", name, get_args(Name))).copy()
 
 
@@ -72,7 +70,7 @@ def comparison(dataset: str) -> pd.DataFrame:
 
 
 def measured_when(name: str) -> str:
-    """Return in words when a file was measured, and with which versions where it says so.
+    """Return in words when a file was measured, and with which versions where these are known.
 
     >>> measured_when("lags")
     'Measured on 2026-11-22.'

@@ -32,7 +32,6 @@ from imrc.plots.fitting import describe, on_phone
 from imrc.plots.paper import (
     flow_diagram,
     flow_in_words,
-    ours_against_printed,
     printed_matrix,
     running_time_curves,
     window_curves,
@@ -72,6 +71,6 @@ __all__ = [
     "power_chart", "changed_panels", "changed_images", "watch_chart",
     "ess_curves", "ess_by_task", "ess_parts_chart", "bound_chart", "plan_chart",
     "blocks_chart", "gains_chart", "without_chart", "budget_chart", "weights_chart", "reliability_chart",
-    "printed_matrix", "ours_against_printed", "window_curves", "flow_diagram", "running_time_curves",
+    "printed_matrix", "window_curves", "flow_diagram", "running_time_curves",
     "image_strip", "moving_clouds", "class_balance",
 ]  # fmt: skip

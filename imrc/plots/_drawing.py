@@ -21,7 +21,7 @@ import plotly.io as pio
 from numpy.typing import ArrayLike
 
 from imrc._types import Floats
-from imrc.wording import decimal, with_spread
+from imrc.wording import date_parts, decimal, with_spread
 
 Property: TypeAlias = Any  # What Plotly takes: numbers, names, arrays, descriptions.
 
@@ -172,20 +172,40 @@ def whole_numbers(count: int, ticks: int = 12) -> dict[str, Any]:
     return {"tickformat": "d", "nticks": max(min(count, ticks), 1)} | ({"dtick": 1} if count <= 3 else {})
 
 
-def task_ticks(labels: Sequence[str], first: int = 1, ticks: int = 8) -> dict[str, Any]:
+def task_name(label: object) -> str:
+    """Return the name of a task in one line, dates as `23 Jan 02`.
+
+    >>> task_name("2023-01-02"), task_name("2023-01"), task_name("batch <3>")
+    ('23 Jan 02', '2023 Jan', 'batch &lt;3&gt;')
+    """
+    year, name = date_parts(str(label))
+    return f"{year[2:] if ' ' in name else year} {name}" if year else html.escape(name)
+
+
+def task_ticks(labels: Sequence[str], first: int = 1, ticks: int = 8, *, down: bool = False) -> dict[str, Any]:
     """Return tick settings for tasks from number `first`: about `ticks` dates or names if they have some, else numbers.
+
+    Dates have the year below where it changes; down a vertical axis they are in one line.
 
     >>> task_ticks(["1", "2", "3", "4"])
     {'tickformat': 'd', 'nticks': 4}
-    >>> task_ticks(["May", "June", "July"], ticks=2)
-    {'tickvals': [1, 3], 'ticktext': ['May', 'July']}
+    >>> task_ticks(["2022-12-26", "2023-01-02", "2023-01-09"], ticks=2)
+    {'tickvals': [1, 3], 'ticktext': ['Dec 26<br>2022', 'Jan 09<br>2023']}
     """
-    if all(str(label).strip().isdigit() for label in labels):
-        return whole_numbers(len(labels))
-    # Dates and short names only: others would cover each other.
-    step = max(1, math.ceil(len(labels) / ticks))
-    chosen = range(0, len(labels), step)
-    return {"tickvals": [first + i for i in chosen], "ticktext": escaped(short(str(labels[i]), 12) for i in chosen)}
+    names = [str(label).strip() for label in labels]
+    if names == [str(first + i) for i in range(len(names))]:
+        return whole_numbers(len(names), max(ticks, 12))
+    step = max(1, math.ceil(len(names) / ticks))
+    names = names[::step]
+    years, days = zip(*map(date_parts, names), strict=True)
+    if all(years):
+        below = (f"<br>{year}" * (year != before) for before, year in zip(("", *years), years, strict=False))
+        texts = list(map(task_name, names) if down else map(str.__add__, days, below))
+    else:
+        # Short names only, which differ: others would cover each other.
+        cut = [short(name, 12) for name in names]
+        texts = escaped(cut if len({*cut}) == len({*names}) else (short(name[::-1], 12)[::-1] for name in names))
+    return {"tickvals": [first + step * i for i in range(len(names))], "ticktext": texts}
 
 
 def error_ends(error: ArrayLike, half: ArrayLike) -> tuple[Floats, Floats]:
@@ -243,7 +263,7 @@ def _tick(value: float, places: int, sign: bool) -> str:
 
 _PAGE_PX = 900  # Width a legend has on a page of usual width.
 _LINE_PX = 18  # Height of a line of text at the end of a curve.
-_END = "end of a line"
+END = "end of a line"  #: Name of the annotations that name curves.
 
 
 def axis(text: str | None = None, **own: Property) -> dict[str, Any]:
@@ -301,6 +321,7 @@ class Traces(list[dict[str, Any]]):
         """Add a filled band between a lower and an upper curve: its outline, without line and hover."""
         low, high = ends
         own |= {"mode": "lines", "fill": "toself", "fillcolor": rgba(colour, alpha), "line": {"width": 0}}
+        own["legendrank"] = 1001  # after the curve it belongs to
         self.add(x=np.concatenate([x, x[::-1]]), y=np.concatenate([high, low[::-1]]), hoverinfo="skip", **own)
 
     def line(
@@ -374,12 +395,6 @@ class Traces(list[dict[str, Any]]):
         )
         self.add(**{"kind": "heatmap", "x": x, "y": y, "z": z, "hoverongaps": False, **look, **own})
 
-    def targets(self, x: Property, y: Property, customdata: Property, size: int, **own: Property) -> None:
-        """Add unseen squares for a click to select: cells of a heatmap and shapes cannot be selected themselves."""
-        marker, unseen = {"opacity": 0, "size": size, "symbol": "square"}, {"marker": {"opacity": 0}}
-        own |= {"mode": "markers", "marker": marker, "selected": unseen, "unselected": unseen, "showlegend": False}
-        self.add(x=x, y=y, customdata=customdata, **own)
-
     def band_key(self, table: pd.DataFrame) -> None:
         """Name the bands in the legend, once for all of them; not if the column stderr of a table has no number."""
         if np.isfinite(table["stderr"]).any():
@@ -393,28 +408,37 @@ def whiskers(above: Property, below: Property = None, *, colour: str | None = No
     return {"type": "data", **sides, "color": colour, "width": 0, **own}
 
 
-def _line_ends(
-    traces: Iterable[dict[str, Any]], limits: Sequence[float], height: int, panel: int
+def _is_named_at(trace: dict[str, Any], y: str) -> bool:
+    """Return whether a trace is a curve on this axis whose end can have its name: no band, and not upright."""
+    drawn = trace["yaxis"] == y and trace.get("name") and "lines" in trace.get("mode", "") and "fill" not in trace
+    return bool(drawn and trace["x"][0] != trace["x"][-1])
+
+
+def name_curves(
+    curves: Iterable[dict[str, Any]], limits: Sequence[float], height: int, panel: int = 1, *, log: bool = False
 ) -> list[dict[str, Any]]:
-    """Return annotations that name the curves of a panel at their right ends, from bottom to top.
+    """Return annotations that name curves at their right ends, from bottom to top; on a `log` axis, at the left ones.
 
     `limits` are those of the vertical axis, `height` is in pixels.
     """
     x, y = on_panel(panel).values()
-    curves = [trace for trace in traces if trace["yaxis"] == y and "lines" in trace["mode"] and "fill" not in trace]
-    curves = sorted((one for one in curves if math.isfinite(one["y"][-1])), key=lambda one: float(one["y"][-1]))
-    room = height // _LINE_PX - len(curves)  # for breaks: names are wider where there are many
+    known = {one["name"]: math.log10(one["y"][0]) if log else float(one["y"][-1]) for one in curves}
+    inks = {one["name"]: one["line"]["color"] for one in curves}
+    names = sorted((name for name in known if math.isfinite(known[name])), key=known.__getitem__)
+    room = height // _LINE_PX - len(names)  # for breaks: names are wider where there are many
     for width in (18, 28, 40):
-        texts = ["<br>".join(textwrap.wrap(one["name"], width, break_long_words=False)) for one in curves]
+        texts = ["<br>".join(textwrap.wrap(name, width, break_long_words=False)) for name in names]
         if sum(text.count("<br>") for text in texts) <= room:
             break
-    ends = np.array([one["y"][-1] for one in curves])
+    ends = np.array([known[name] for name in names])
     places = _apart((ends - limits[0]) / max(limits[1] - limits[0], 1e-12), texts, height)
-    look = {"xanchor": "left", "xshift": 4, "yanchor": "middle", "align": "left", "showarrow": False}
-    at = {"name": _END, "x": 1.0, "xref": f"{x} domain", "yref": f"{y} domain", "font": {"size": 12}, **look}
+    side, align, shift = (0.0, "right", -4) if log else (1.0, "left", 4)
+    look = {"align": align, "xanchor": align, "xshift": shift, "yanchor": "middle"}
+    at = {"name": END, "x": side, "xref": f"{x} domain", "yref": f"{y} domain", "showarrow": False, **look}
+    at["font"] = {"size": 12}
     return [
-        {**at, "y": place, "text": f"<span style='color:{one['line']['color']}'>●</span> {text}"}
-        for one, text, place in zip(curves, texts, places, strict=True)
+        {**at, "y": place, "text": f"<span style='color:{inks[name]}'>●</span> {text}"}
+        for name, text, place in zip(names, texts, places, strict=True)
     ]
 
 
@@ -432,16 +456,6 @@ def _apart(wanted: ArrayLike, texts: Sequence[str], height: int) -> list[float]:
     below /= max(1.0, *below[-1:])
     found = isotonic_regression(np.asarray(wanted) - below, y_min=0.0, y_max=1.0 - below[-1:].sum())
     return list(map(float, found + below))
-
-
-def move_ends_apart(figure: go.Figure, height: int) -> None:
-    """Move the names at the ends of curves apart again, in place, where panels now have another height in pixels."""
-    labels = [label for label in figure.layout.annotations if label.name == _END]
-    if labels:
-        for label, place in zip(
-            labels, _apart([one.y for one in labels], [one.text for one in labels], height), strict=True
-        ):
-            label.y = place
 
 
 def slider(frames: Iterable[object], labels: Iterable[object], ms: Property = 0, **own: Property) -> dict[str, Any]:
@@ -486,13 +500,18 @@ def chart(
     `order`: of the legend's entries. `below`, `above`: pixels. `ends`: the panel whose curves are named at their right
     ends. `frames`: what a slider in the chart shows.
     """
+    named = [one for one in traces if _is_named_at(one, on_panel(ends)["yaxis"])] if ends else []
+    names = {one["name"] for one in named}
+    for one in traces:
+        one |= {"showlegend": False} if one.get("name") in names else {}
     rows = legend_rows(traces) if legend else 0
     margin = {**MARGIN, "t": above + LEGEND_PX * rows, "b": below}
-    if ends is not None:
-        named = _line_ends(traces, y["range"], height - margin["t"] - margin["b"], ends)
-        longest = max(len(line) for end in named for line in end["text"].partition("</span> ")[2].split("<br>"))
+    if ends:
+        limits = (y if ends == 1 else layout[f"yaxis{ends}"])["range"]
+        told = name_curves(named, limits, height - margin["t"] - margin["b"], ends)
+        longest = max(len(line) for end in told for line in end["text"].partition("</span> ")[2].split("<br>"))
         margin["r"] = 26 + round(6.4 * longest)
-        layout["annotations"] = [*layout.get("annotations", ()), *named]
+        layout["annotations"] = [*layout.get("annotations", ()), *told]
     described = {
         # Set here because other programs change Plotly's default template.
         "template": LIGHT,
@@ -539,7 +558,7 @@ def rows_chart(
 
 def panel_titles(figure: go.Figure) -> dict[str, Any]:
     """Return the titles of the panels of a figure, from left to right, by the names of their horizontal axes."""
-    return {a.name: a for a in figure.layout.annotations if a.name and a.name != _END}
+    return {a.name: a for a in figure.layout.annotations if a.name and a.name != END}
 
 
 def panels(

@@ -28,7 +28,8 @@ from imrc.plots._drawing import (
 from imrc.wording import decimal, fewest, signed, with_spread
 
 METHOD_COLOURS = {
-    "gem": "#0072B2",
+    "pooled": COLOURS["pooled"],
+    "gem": "#6B8E00",
     "mer": "#D55E00",
     "ella": "#CC79A7",
     "ewc": "#3A9BD5",
@@ -36,7 +37,7 @@ METHOD_COLOURS = {
     "driftsurf": "#A6761D",
     "aue": "#B3001B",
 }
-"""Okabe and Ito's colours, extended; references have that of references."""
+"""Okabe and Ito's colours, extended; other references have that of references."""
 
 METHOD_DASHES = {
     "majority": "dot",
@@ -51,7 +52,7 @@ _ROW_PX = 20  # Height of a method in a list.
 
 
 def _rule_of(method: str) -> str | None:
-    """Return the rule of IMRC a name of score tables stands for."""
+    """Return the rule of IMRC that a name in a score table means."""
     return (*method.split(":"), "forward_backward")[2] if method.startswith("imrc:") else None
 
 
@@ -116,7 +117,7 @@ _VERDICTS = {
 
 
 def method_differences(table: pd.DataFrame) -> go.Figure:
-    """Return differences to the reference method with the intervals they are judged by; those that hold 0 are hollow.
+    """Return differences to the reference method with the intervals they are judged by; hollow where these contain 0.
 
     `table` is from `imrc.evaluation.comparison.comparison_table`.
     """
@@ -167,7 +168,6 @@ def _add_methods(traces: Traces, table: pd.DataFrame, panel: int = 1) -> None:
             width=3 if _rule_of(str(method)) == "forward_backward" else 2,
             dash=_dash_of(str(method)),
             few=math.inf if paper else 12,
-            showlegend=False,
             marker={"symbol": "circle-open" if paper else "circle"},
             panel=panel,
         )

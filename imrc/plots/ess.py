@@ -27,6 +27,7 @@ from imrc.plots._drawing import (
     axis,
     chart,
     escaped,
+    name_curves,
     panels,
     rgba,
     slider,
@@ -42,9 +43,10 @@ BARS_UP_TO = 120
 _POWERS = range(-6, 3)
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")  # In the size of all other ticks.
 _FRAMES = 40  # Tasks that the slider can choose.
+_PLOT_PX = 260  # Height of the plot, nearly.
 _GREENS = ("#009E73", "#4DBF9F", "#00805C", "#7FD1BA", "#2C8F73", "#5AA88F")
 _ORANGES = ("#E69F00", "#B97F00", "#F2BE4D", "#CC8800", "#D98200", "#A07328")
-"""Shades of a rule's colour, one per pair; the line style says which rule it is."""
+"""Shades of a rule's colour, one per pair; the line style marks the rule."""
 PARTS = ("own samples", "from preceding tasks", "from succeeding tasks")
 
 
@@ -69,7 +71,7 @@ def ess_curve_table(
     ratio = np.geomspace(low, check_real("high", high, low, low_open=True), check_int("points", points, 2))
     wanted: list[tuple[str, int, int]] = [("forward", j, j) for j in sorted({j for j, _ in pairs})]
     wanted += [("forward_backward", *pair) for pair in sorted(set(pairs))]
-    frames = []
+    frames: list[dict[str, Any]] = []
     for rule, j, k in wanted:
         ess = theory.ess_forward(j, 1, ratio) if rule == "forward" else theory.ess_forward_backward(j, k, 1, ratio)
         frames.append(pd.DataFrame({"rule": rule, "j": j, "k": k, "ratio": ratio, "ess": ess}))
@@ -86,11 +88,14 @@ def ess_curves(table: pd.DataFrame) -> go.Figure:
         forward = rule == "forward"
         shades = _ORANGES if forward else _GREENS
         shade = shades[(tasks.index(j) if forward else pairs.index((j, k))) % len(shades)]
-        name = f"forward, task {j}" if forward else f"forward and backward, task {j} of {k}"
-        _add_curve(traces, part["ratio"], part["ess"], name, str(rule), colour=shade)
+        name = f"task {j}, forward" if forward else f"task {j} of {k}"
+        _add_curve(
+            traces, part["ratio"].to_numpy(), part["ess"].to_numpy(), name, str(rule), colour=shade, showlegend=False
+        )
     across, upwards = (table["ratio"].min(), table["ratio"].max()), (0.9, table["ess"].max() * 1.6)
+    told = _told(traces, upwards, across, max(tasks))
     _add_borders(traces, max(tasks), upwards)
-    return _against_change(traces, across, upwards, height=490, annotations=_regime_names(across, max(tasks)))
+    return _against_change(traces, across, upwards, height=450, annotations=told)
 
 
 def ess_by_task(k: int, b: int, own: OwnRatio | None = None, reached: EffectiveSamples | None = None) -> go.Figure:
@@ -107,30 +112,34 @@ def ess_by_task(k: int, b: int, own: OwnRatio | None = None, reached: EffectiveS
     upwards = (0.15, 1.6 * float(theory.ess_forward_backward(k, k + min(b, k - 1), 1, across[0])))
 
     def moving(j: int) -> Traces:
-        last, found = min(k, j + b), Traces()
-        later = f"with tasks {j + 1} to {last}" if last > j else "no task after it"
-        forward, both = theory.ess_forward(j, 1, ratio), theory.ess_forward_backward(j, last, 1, ratio)
-        _add_curve(found, ratio, forward, f"forward, task {j} (Theorem 2)", "forward")
-        _add_curve(found, ratio, both, f"{later} (Theorem 4)", "forward_backward")
+        found, name = Traces(), f"forward and backward, b = {b} (Theorem 4)"
+        forward, both = theory.ess_forward(j, 1, ratio), theory.ess_forward_backward(j, min(k, j + b), 1, ratio)
+        # Names that hold for every task: a legend stays as it is when the slider moves.
+        _add_curve(found, ratio, forward, "forward (Theorem 2)", "forward", showlegend=False)
+        _add_curve(found, ratio, both, name, "forward_backward", showlegend=False)
         _add_borders(found, j, upwards)
         return found
 
     traces = moving(shown[first])
     moved = list(range(len(traces)))
+    following = Traces()
     for ess, name, colour, dash in (
         (theory.ess_next(k, 1, ratio), "the next task, without samples", DATA, "dashdot"),
-        (1.0 / ratio, "its ceiling σ² / d²", COLOURS["reference"], "dot"),
+        (1.0 / ratio, "ceiling of the next task, σ² / d²", COLOURS["reference"], "dot"),
     ):
         inside = (ess >= upwards[0]) & (ess <= upwards[1])
-        _add_curve(traces, ratio[inside], ess[inside], name, colour=colour, dash=dash)
+        _add_curve(following, ratio[inside], ess[inside], name, colour=colour, dash=dash)
+    following[0]["showlegend"] = False
+    traces += following
     if own is not None and own.high > 0:
         _mark_own(traces, own, across, upwards)
     if own is not None and reached is not None and reached.own > 0:
         _mark_run(traces, reached, float(np.clip(own.value, *across)))
-    frames = [
-        {"name": str(j), "data": moving(j), "traces": moved, "layout": {"annotations": _regime_names(across, j)}}
-        for j in shown
-    ]
+    frames: list[dict[str, Any]] = []
+    for j in shown:
+        data = moving(j)
+        told = _told([*data[:2], following[0]], upwards, across, j)
+        frames.append({"name": str(j), "data": data, "traces": moved, "layout": {"annotations": told}})
     look = {"active": first, "currentvalue": {"prefix": "task j = ", "suffix": f" of {k}"}, "pad": {"t": 44}}
     return _against_change(
         traces,
@@ -138,7 +147,7 @@ def ess_by_task(k: int, b: int, own: OwnRatio | None = None, reached: EffectiveS
         upwards,
         height=540,
         below=136,
-        annotations=_regime_names(across, shown[first]),
+        annotations=frames[first]["layout"]["annotations"],
         frames=frames,
         sliders=[slider(shown, shown, **look)] if k > 1 else [],
     )
@@ -155,9 +164,10 @@ def _against_change(
     return chart(
         traces,
         axis(title, type="log", range=np.log10(across), **ticks),
-        axis("times its own samples (ESS / n)", type="log", range=np.log10(upwards), tickvals=times),
+        axis("times its own samples (ESS / n)", type="log", range=np.log10(upwards), tickvals=times, side="right"),
         title="How many times its own samples is a task worth?",
         above=90,
+        margin={"l": 144, "r": 56},
         **more,
     )
 
@@ -178,7 +188,7 @@ def _add_borders(traces: Traces, j: int, upwards: tuple[float, float]) -> None:
 def _mark_run(traces: Traces, run: EffectiveSamples, x: float) -> None:
     """Draw what a run reached, with its interval, in units of a task's own samples."""
     whose = RULES.get(run.rule, "before any label").lower()
-    name, said = f"this run, {whose}: {run.mean:,.1f} samples", f"this run: {samples_text(run)}"
+    name, said = f"this run, {whose}: {run.mean:,.1f} samples on average", f"this run: {samples_text(run)}"
     ends = [(run.high - run.mean) / run.own], [(run.mean - run.low) / run.own]
     interval = whiskers(*ends, width=None) if math.isfinite(run.low) else None
     look = {"symbol": "diamond", "size": 12, "edge": 2, "error_y": interval}
@@ -198,6 +208,14 @@ def _mark_own(traces: Traces, own: OwnRatio, across: tuple[float, float], upward
         position = float(np.clip(value, *across))
         name = f"its last change{'s' * (window > 1)}, W = {window}: {wording.number(max(value, 0.0))}"
         traces.straight([position, position], upwards, name, None, dash="dot")
+
+
+def _told(
+    curves: Sequence[dict[str, Any]], upwards: tuple[float, float], across: tuple[float, float], j: int
+) -> list[dict[str, Any]]:
+    """Return the names of curves at their left ends, and those of the regimes of task j."""
+    limits = (math.log10(upwards[0]), math.log10(upwards[1]))
+    return [*name_curves(curves, limits, _PLOT_PX, log=True), *_regime_names(across, j)]
 
 
 def _regime_names(across: tuple[float, float], j: int) -> list[dict[str, Any]]:
@@ -253,7 +271,7 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
     """Return the bound of Theorem 3, minimax risk and error of each task as multiples of the risk of guessing.
 
     `table` has columns task, label, single, forward, forward_backward (bounds), risk, error; `trivial` is 1 - 1/C.
-    Multiples, since a bound above 1 is no probability: it only says how far it is from saying something.
+    Multiples, because a bound above 1 is no probability: only its distance from a useful bound means something.
     """
     traces, x = Traces(), table["task"]
     for rule, dash in DASHES.items():

@@ -34,7 +34,7 @@ from imrc.plots._drawing import (
     whiskers,
     whole_numbers,
 )
-from imrc.plots.tasks import image_side
+from imrc.plots.tasks import QUIET, image_side, mosaic, mosaic_rows
 from imrc.watch import first_alarm
 from imrc.wording import RULES
 
@@ -69,13 +69,16 @@ def pacf_panels(by_title: Mapping[str, PartialAutocorrelation]) -> go.Figure:
             traces.band(wide, ends, COLOURS["single"], 0.45, name=name, panel=panel)
         look = {"width": 2.5, "few": math.inf, "marker": {"size": 8}, "said": "lag %{x}: %{y:.3f}"}
         traces.line(x, pacf.mean, "average over components", DATA, panel=panel, **look)
-        traces.straight(wide[[0, -1]], [0, 0], "zero", None, width=1, panel=panel)
+        traces.straight(wide[[0, -1]], [0, 0], None, None, width=1, showlegend=False, panel=panel)
     ticks = whole_numbers(max(len(pacf.lags) for pacf in by_title.values()), 10)
+    drawn = [pacf.mean + sign * pacf.std for pacf in by_title.values() for sign in (-1, 1)]
+    drawn += [end for pacf in by_title.values() for end in (pacf.low, pacf.high) if end is not None]
+    up = decimals(np.concatenate(drawn))
     return panels(
         traces,
         list(by_title),
         [axis("lag (tasks)", **ticks)] * count,
-        [axis("partial autocorrelation"), *[axis()] * (count - 1)],
+        [axis("partial autocorrelation", **up), *[axis(**up)] * (count - 1)],
         gap=0.2 / count,
         share_y=True,
         title="Are neighbouring tasks alike?",
@@ -137,7 +140,7 @@ def distance_heatmap(result: Assessment) -> go.Figure:
     traces.cells(start, start, values, SCALE, customdata=pairs, said="%{customdata}<br>distance %{z:.3g}")
     bar = {"title": {"text": "distance²<br>/ noise", "font": {"size": 12}}, "thickness": 14}
     both = {"constrain": "domain", "showgrid": False}
-    across, down = (task_ticks(result.labels, ticks=number) for number in (5, 8))
+    across, down = task_ticks(result.labels, ticks=5), task_ticks(result.labels, down=True)
     return chart(
         traces,
         axis("task", **both, **across),
@@ -234,7 +237,7 @@ _WRITTEN = 10.0  # Percentages below are too narrow for their number.
 
 
 def power_chart(table: pd.DataFrame, here: Sequence[str | None] = ()) -> go.Figure:
-    """Return one bar for each kind a sequence could be of, divided by what the diagnosis says of it.
+    """Return one bar for each kind a sequence could be of, divided by the verdicts on it.
 
     `table` is from `power_table`; kinds named `here` are in bold.
     """
@@ -261,7 +264,6 @@ def power_chart(table: pd.DataFrame, here: Sequence[str | None] = ()) -> go.Figu
 
 PER_ROW = 3
 _ROWS = 3  # Classes whose images are shown.
-_GAP = 1
 _LONGEST = 30
 
 
@@ -300,34 +302,23 @@ def changed_panels(result: Changed, first: int = 0) -> go.Figure:
 
 
 def changed_images(result: Changed) -> go.Figure | None:
-    """Return average images by class in the first and last third of the tasks, and differences; None: no images."""
+    """Return average images by class in the first and last third of the tasks, and differences; None without images."""
     side = image_side(result.columns)
     if side is None:
         return None
     counted, third = result.counted, max(1, result.k // 3)
     spread = np.sqrt((counted.n.sum(axis=0)[:, None] * counted.variance).sum(axis=0) / counted.n.sum())
     classes = sorted(np.argsort(-counted.n.sum(axis=0), kind="stable")[:_ROWS].tolist())
-    step = side + _GAP
-    averages = np.full((len(classes) * step - _GAP, 2 * step - _GAP), np.nan)
-    change = np.full((len(classes) * step - _GAP, side), np.nan)
-    for row, c in enumerate(classes):
-        place = slice(row * step, row * step + side)
-        early, late = (
-            (counted.n[part, c, None] * counted.mean[part, c]).sum(axis=0) / max(counted.n[part, c].sum(), 1.0)
-            for part in (slice(third), slice(-third, None))
-        )
-        averages[place, :side], averages[place, step:] = early.reshape(side, side), late.reshape(side, side)
-        moved = np.where(spread > 0, (late - early) / np.where(spread > 0, spread, 1.0), 0.0)
-        change[place] = moved.reshape(side, side)
-    most = max(float(np.nanmax(np.abs(change))), 1e-9)
-    centre = (side - 1) / 2
-    quiet: dict[str, Any] = {"showgrid": False, "ticks": "", "constrain": "domain"}
-    down = {
-        **quiet,
-        "autorange": "reversed",
-        "tickvals": [row * step + centre for row in range(len(classes))],
-        "ticktext": escaped(result.classes[c] for c in classes),
-    }
+    early, late = (
+        (counted.n[part][:, classes, None] * counted.mean[part][:, classes]).sum(axis=0)
+        / np.maximum(counted.n[part][:, classes].sum(axis=0), 1.0)[:, None]
+        for part in (slice(third), slice(-third, None))
+    )
+    moved = np.divide(late - early, spread, out=np.zeros(early.shape), where=spread > 0)
+    averages = mosaic(np.stack([early, late], axis=1).reshape(len(classes), 2, side, side))
+    change = mosaic(moved.reshape(len(classes), 1, side, side))
+    most, middle = max(float(np.nanmax(np.abs(change))), 1e-9), (side - 1) / 2
+    down = mosaic_rows((result.classes[c] for c in classes), side)
     names = [f"tasks 1 to {third}", f"tasks {result.k - third + 1} to {result.k}"] if third > 1 else ["first", "last"]
     brightest = float(np.nanmax(averages))
     traces = Traces()
@@ -337,7 +328,7 @@ def changed_images(result: Changed) -> go.Figure | None:
     return panels(
         traces,
         ["Average image", "Late less early"],
-        [axis(tickvals=[centre, step + centre], ticktext=names, **quiet), axis(showticklabels=False, **quiet)],
+        [axis(tickvals=[middle, middle + side + 1], ticktext=names, **QUIET), axis(showticklabels=False, **QUIET)],
         [axis(scaleanchor="x", **down), axis(scaleanchor="x2", **{**down, "showticklabels": False})],
         gap=0.08,
         title="What do the classes look like early and late?",
@@ -348,11 +339,11 @@ def changed_images(result: Changed) -> go.Figure | None:
 
 
 _ALARM = "#D55E00"
-_LEAST, _MOST = 1e-2, 1e8  # Evidence is drawn between these: below and above it says the same.
+_LEAST, _MOST = 1e-2, 1e8  # Evidence is drawn between these limits, beyond which it means the same.
 
 
 def watch_chart(story: pd.DataFrame, alpha: float = 0.05) -> go.Figure:
-    """Return what `watch_story` says of each task: evidence of a change, its size, errors before and after learning."""
+    """Return three panels from `watch_story`: evidence of a change, its size, errors before and after learning."""
     x, alarm, last = story["task"].to_numpy(), first_alarm(story, alpha), int(story["task"].iloc[-1])
     labels, lit = np.array(escaped(story["label"]), dtype=object), story["unusual"].to_numpy(dtype=bool)
     evidence, change = np.clip(story["evidence"].to_numpy(), _LEAST, _MOST), story["change"].to_numpy()
@@ -375,7 +366,6 @@ def watch_chart(story: pd.DataFrame, alpha: float = 0.05) -> go.Figure:
     powers = range(math.floor(math.log10(_LEAST)), math.ceil(math.log10(top)) + 1)
     powers = powers if len(powers) <= 6 else range(2 * math.ceil(powers[0] / 2), powers[-1] + 1, 2)
     scale: dict[str, Any] = {"tickvals": [10.0**power for power in powers], "ticktext": list(map(_power, powers))}
-    low, high = min(float(np.nanmin(change, initial=0.0)), 0.0), float(np.nanmax(change, initial=1e-9))
     ticks = {"range": ends, **task_ticks(story["label"].tolist(), first=2, ticks=4)}
     return panels(
         traces,
@@ -383,7 +373,7 @@ def watch_chart(story: pd.DataFrame, alpha: float = 0.05) -> go.Figure:
         [axis("task", **ticks)] * 3,
         [
             axis(type="log", range=[math.log10(_LEAST) - 0.2, math.log10(top)], **scale),
-            axis(range=[low - 0.05 * (high - low), high + 0.08 * (high - low)]),
+            axis(**decimals([0.0, *change])),
             axis(**decimals(story[["before", "after"]])),
         ],
         gap=0.09,

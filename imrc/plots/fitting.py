@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from imrc.plots._drawing import DIFFERENCE, LEGEND_PX, SCALE, TITLE_PX, legend_rows, move_ends_apart, panel_titles
+from imrc.plots._drawing import DIFFERENCE, END, LEGEND_PX, MARGIN, SCALE, TITLE_PX, legend_rows, panel_titles
 
 _LONGEST = 1500  # Longest description, in characters.
 
@@ -125,6 +125,7 @@ def _shortened(sentences: Iterable[str]) -> str:
     return text
 
 
+_BUTTONS_PX = 28  # Height of Plotly's own buttons, which must not lie on data.
 PHONE_PX = 640  #: Pages up to this width are treated as phones.
 _LEGEND_PX = 300  # Width available to a legend on a phone.
 _PHONE_TICKS = 6  # More of them have no room beside each other below a chart.
@@ -141,10 +142,12 @@ def untitled(figure: go.Figure) -> tuple[str, str]:
     (('Does it help?', ''), 350, 30)
     """
     title, unit = plain_text(figure.layout.title.text), plain_text(figure.layout.title.subtitle.text)
+    above = figure.layout.margin.t or 0
+    left = max(above - TITLE_PX, _BUTTONS_PX)
     figure.update_layout(
         title=None,
-        margin_t=max((figure.layout.margin.t or 0) - TITLE_PX, 14),
-        height=figure.layout.height - TITLE_PX,
+        margin_t=left,
+        height=figure.layout.height - above + left,
         legend_y=1.0 if (figure.layout.legend.y or 0) > 0.5 else figure.layout.legend.y,
     )
     return title, unit
@@ -183,28 +186,37 @@ def _stacked(figure: go.Figure) -> go.Figure:
     height = inner + (margin.t or 0) + (margin.b or 0)
     if figure.layout.legend.y is not None:
         figure.layout.legend.y = 1 - (1 - figure.layout.legend.y) * figure.layout.height / height
-    figure.update_layout(height=height)
-    move_ends_apart(figure, panel_height)
-    return figure
+    return figure.update_layout(height=height)
 
 
-def _room_for_legend(figure: go.Figure, width: int) -> go.Figure:
-    """Make a figure taller, in place, where its legend needs more rows of `width` pixels than on a page."""
+def _named_in_legend(figure: go.Figure) -> go.Figure:
+    """Name curves in the legend, in place, and not at their ends; make room for its rows."""
+    before = legend_rows(figure.data)
+    names = {plain_text(label.text).removeprefix("● ") for label in figure.layout.annotations if label.name == END}
+    if names:
+        figure.layout.annotations = [label for label in figure.layout.annotations if label.name != END]
+        figure.update_layout(showlegend=True, margin_l=MARGIN["l"], margin_r=MARGIN["r"])
+    for trace in figure.data:
+        if trace.type == "scatter" and trace.fill is None and plain_text(trace.name) in names:
+            trace.showlegend = True
+            names.remove(plain_text(trace.name))
     if not figure.layout.showlegend or figure.layout.legend.y is None:
         return figure
-    more = LEGEND_PX * (legend_rows(figure.data, width) - legend_rows(figure.data))
+    more = LEGEND_PX * (legend_rows(figure.data, _LEGEND_PX) - before)
     old = figure.layout.height
-    figure.update_layout(
+    return figure.update_layout(
         height=old + more,
         margin_t=(figure.layout.margin.t or 0) + more,
         legend_y=1 - (1 - figure.layout.legend.y) * old / (old + more),
     )
-    return figure
 
 
 def on_phone(figure: go.Figure) -> go.Figure:
     """Change a figure in place so that it can be read on a phone, panels below each other, and return it."""
     for axis in figure.select_xaxes():
         if axis.tickvals is not None and len(axis.tickvals) > _PHONE_TICKS:
-            axis.update(tickvals=axis.tickvals[::2], ticktext=None if axis.ticktext is None else axis.ticktext[::2])
-    return _room_for_legend(_stacked(figure), _LEGEND_PX)
+            texts = list(axis.ticktext or [])
+            for i, text in zip(range(2, len(texts), 2), texts[1::2], strict=False):  # a year goes on to the next tick
+                texts[i] += text[text.find("<br>") :] if "<br>" in text and "<br>" not in texts[i] else ""
+            axis.update(tickvals=axis.tickvals[::2], ticktext=texts[::2] or None)
+    return _named_in_legend(_stacked(figure))

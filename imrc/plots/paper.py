@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.colors import sample_colorscale, unlabel_rgb
 
 from imrc._types import Floats
 from imrc.paper.method import FLOW, Box, lines_of, short_name
 from imrc.plots._drawing import (
     COLOURS,
     DIFFERENCE,
-    DIVERGING,
     Traces,
     axis,
     bar_below,
@@ -26,16 +24,13 @@ from imrc.plots._drawing import (
     decimals,
     panels,
     samples_axis,
-    whiskers,
     whole_numbers,
 )
-from imrc.plots.against_others import METHOD_COLOURS
 from imrc.plots.fitting import plain_text
 from imrc.wording import RULES, with_spread
 
 _FULL = 0.2  # Differences of at least this size have the full colour.
-
-_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon", "hexagon", "triangle-down")
+_DARK = (-0.79, 0.86)  # Beyond these shares of the scale, white letters have more contrast than black ones.
 
 
 def _texts(cell: Any, *, milliseconds: bool) -> tuple[str, str]:  # noqa: ANN401 - a row of a table
@@ -53,24 +48,15 @@ def _texts(cell: Any, *, milliseconds: bool) -> tuple[str, str]:  # noqa: ANN401
     ours = f"{value(cell.ours, of_ours, cell.std)}{unit} ({cell.repetitions} {many})" if measured else "not measured"
     printed = f"{value(cell.printed, of_print, cell.printed_std)}{unit}"
     why = f"<br>{cell.why}" if getattr(cell, "why", "") else ""
-    in_print = f"({value(cell.printed, of_print)})"
-    shown = f"<b>{value(cell.ours, of_ours)}</b><br>{in_print}" if measured else in_print
+    in_print = f"({value(cell.printed, of_print)})" if math.isfinite(cell.printed) else ""
+    shown = f"<b>{value(cell.ours, of_ours)}</b><br>{in_print}".removesuffix("<br>") if measured else in_print
     return shown, f"{cell.title}, {cell.column}<br>ours: {ours}<br>printed: {printed}{why}"
-
-
-def _colour_on(share: float) -> str:
-    """Return white, or "" for ink, which turns light on dark pages: what reads better at this share of the scale."""
-    red, green, blue = unlabel_rgb(sample_colorscale(DIVERGING, [min(max(share, 0.0), 1.0)])[0])
-    linear = [(c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4) for c in (red, green, blue)]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    # White and black have equal contrast where (1 + .05) / (L + .05) = (L + .05) / .05.
-    return "" if luminance > 0.18 else "#FFFFFF"
 
 
 def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = False) -> go.Figure:
     """Return a table as a heatmap, datasets in rows, coloured by ours minus printed.
 
-    `cells` are from `imrc.paper.cells`; where ours is NaN the printed value stands alone. With `milliseconds` values
+    `cells` are from `imrc.paper.cells`; where ours is NaN, only the printed value is shown. With `milliseconds` values
     are seconds, coloured by the logarithm of ours over printed.
 
     >>> cell = {"title": "Spam", "column": "MER", "ours": 0.1, "std": 0.01, "printed": 0.13, "printed_std": 0.02}
@@ -94,9 +80,10 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
     traces, told = Traces(), "%{customdata}"
     traces.cells(columns, rows, grid, DIFFERENCE, text=texts, customdata=hovers, said=told, xgap=2, ygap=2)
     # Plotly's own choice of text colour is hard to read on medium shades. No colour: the ink of the page.
-    inks = [COLOURS["reference"] if np.isnan(value) else _colour_on((value / full + 1) / 2) for value in grid.flat]
-    for ink in dict.fromkeys(inks):
-        here = np.array(inks) == ink
+    dark = (grid < _DARK[0] * full) | (grid > _DARK[1] * full)
+    inks = np.where(np.isnan(grid), COLOURS["reference"], np.where(dark, "#FFFFFF", "")).ravel()
+    for ink in dict.fromkeys(inks.tolist()):
+        here = inks == ink
         x, y = np.tile(columns, len(rows))[here], np.repeat(rows, len(columns))[here]
         look: dict[str, Any] = {"mode": "text", "textfont": {"size": 11, "color": ink or None}, "showlegend": False}
         traces.add(x=x, y=y, text=texts.ravel()[here], customdata=hovers.ravel()[here], said=told, **look)
@@ -114,29 +101,6 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
         above=top,
         below=64,
         **colour_axis(DIFFERENCE, -full, full, bar),
-    )
-
-
-def ours_against_printed(cells: pd.DataFrame) -> go.Figure:
-    """Return our errors against the printed ones, a point per cell of `printed_matrix`, and the line of equality."""
-    both = cells[cells["gap"].notna()]
-    top = 1.05 * max(0.1, float(both[["ours", "printed"]].to_numpy().max(initial=0.1)))
-    traces = Traces()
-    traces.straight([0.0, top], [0.0, top], "equal")
-    for position, (name, part) in enumerate(both.groupby("column", sort=False)):
-        own = str(name).startswith("IMRC")
-        colour = COLOURS["forward_backward"] if own else METHOD_COLOURS.get(str(name).lower(), COLOURS["reference"])
-        hollow = "-open" if own and "recommended" in str(name) else ""
-        across, up = (whiskers(part[one].fillna(0.0), colour=colour, thickness=1) for one in ("printed_std", "std"))
-        look = {"symbol": _SYMBOLS[position % len(_SYMBOLS)] + hollow, "opacity": 0.9, "error_x": across, "error_y": up}
-        said = {"customdata": part["title"], "said": "%{customdata}: ours %{y:.3f}, printed %{x:.2f}", "box": str(name)}
-        traces.dots(part["printed"], part["ours"], str(name), colour, **look, **said)
-    return chart(
-        traces,
-        axis("printed error", tickformat=".1f", range=[0.0, top]),
-        axis("our error", tickformat=".1f", range=[0.0, top]),
-        title="Do our errors match the printed ones?",
-        height=520,
     )
 
 
@@ -229,17 +193,13 @@ def flow_in_words() -> str:
 
 
 def flow_diagram() -> go.Figure:
-    """Draw the boxes of `imrc.paper.method.FLOW`; ``customdata`` holds the dotted names of their functions.
-
-    >>> list(flow_diagram().data[0].customdata[:2])
-    ['imrc.core.recursions.sample_moments', 'imrc.core.change.forward_change']
-    """
+    """Draw the boxes of `imrc.paper.method.FLOW`, each with the name of its function."""
     linked = [box for box in FLOW.values() if box.function]
-    columns, rows, functions = zip(*((box.column, box.row, box.function) for box in linked), strict=True)
-    told = [f"{name}<br>{lines_of(name)} of Algorithm 1" for name in functions]
-    traces = Traces()
-    # A click anywhere near the middle of a box chooses its function.
-    traces.targets(columns, rows, functions, 40, text=told, said="%{text}")
+    columns, rows = zip(*((box.column, box.row) for box in linked), strict=True)
+    told, traces = [f"{box.function}<br>{lines_of(box.function)} of Algorithm 1" for box in linked], Traces()
+    # Unseen: something to point at.
+    unseen = {"opacity": 0, "size": 40, "symbol": "square"}
+    traces.add(x=columns, y=rows, mode="markers", marker=unseen, text=told, said="%{text}", showlegend=False)
     shapes, texts = [], []
     for box in FLOW.values():
         x, y = float(box.column), float(box.row)
@@ -250,7 +210,7 @@ def flow_diagram() -> go.Figure:
         texts.append((x, y, text))
     texts += [(float(column), -0.62, text) for column, text in enumerate(_COLUMNS)]
     written = [{"x": x, "y": y, "text": text, "showarrow": False, "font": {"size": 13}} for x, y, text in texts]
-    # From above within a column comes all that stands there: one arrow, from the box before.
+    # Within a column one arrow is enough, from the box above.
     arrows = [
         _arrow(FLOW[name], box)
         for box in FLOW.values()
@@ -274,7 +234,7 @@ PANELS = {"n": "Samples per task n", "k": "Number of tasks k", "b": "Backward st
 
 
 def running_time_curves(table: pd.DataFrame) -> go.Figure:
-    """Draw the time per task against n, k and b, a panel each, from zero; the panel's title holds the fixed values.
+    """Draw the time per task against n, k and b, a panel each, from zero; the panel's title has the fixed values.
 
     `table` has columns varied ("n", "k" or "b"), n, k, b and ms_per_task. ValueError: it has no row to draw.
     """

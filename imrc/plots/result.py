@@ -31,7 +31,6 @@ from imrc.plots._drawing import (
     decimals,
     error_ends,
     escaped,
-    on_panel,
     panels,
     rgba,
     rows_chart,
@@ -143,15 +142,14 @@ def task_table(result: RunResult, references: RunResult | None = None) -> pd.Dat
     )
 
 
-def story_table(result: RunResult, task: int, quantity: Literal["error", "risk"]) -> pd.DataFrame:
-    """Return error or minimax risk of one task (from 0) as steps go by, columns as `step_table`.
+def story_table(result: RunResult, task: int) -> pd.DataFrame:
+    """Return the error of one task (from 0) as steps go by, columns as `step_table`.
 
     Steps after the last backward step, where nothing changes any more, are left out except for three.
     """
-    tables = result.risk_tables if quantity == "risk" else result.error_tables
     shown = min(result.n_tasks - task, result.settings.reach(result.n_tasks) + 4)
     steps = np.arange(task + 1, task + 1 + shown)
-    frames = [_curve(rule, steps, table.story(task)[:, :shown]) for rule, table in tables.items()]
+    frames = [_curve(rule, steps, table.story(task)[:, :shown]) for rule, table in result.error_tables.items()]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -192,7 +190,6 @@ QUANTITY_TITLES: dict[Quantity, str] = {
     "difference": "Where does transfer help?",
     "risk": "What does each rule promise?",
 }
-_CLICKABLE = 1900  # Up to this many cells each gets a marker, so that a click can select its task.
 
 
 def _range(values: Floats, quantity: Quantity) -> tuple[float, float]:
@@ -216,16 +213,12 @@ def _hover(table: pd.DataFrame, unit: str) -> list[str]:
 
 
 def error_heatmaps(
-    tables: Mapping[str, pd.DataFrame],
-    quantity: Quantity = "error",
-    risk: str = "minimax risk",
-    marked: int | None = None,
+    tables: Mapping[str, pd.DataFrame], quantity: Quantity = "error", risk: str = "minimax risk"
 ) -> go.Figure:
     """Return heatmaps side by side with one colour scale, from `matrix_table` or `ErrorMatrix.table` by rule.
 
     Rows with step = task + lag for all later steps, or for every q-th, give the triangle (rows: task, columns: step);
-    otherwise columns are lags. `risk` names that quantity, the row of task `marked` (from 1) is marked. Clicking a cell
-    selects it where there are not too many (``customdata`` holds the task from 1).
+    otherwise columns are lags. `risk` names that quantity.
     """
     unit = {"error": "error", "difference": "difference to alone", "risk": risk}[
         check_choice("quantity", quantity, QUANTITY_TITLES)
@@ -237,20 +230,14 @@ def error_heatmaps(
     row_at, column_at = np.unique(first["task"]), np.unique(first[column])
     half = 0.5 * (int(row_at[1] - row_at[0]) if len(row_at) > 1 else 1)
     scale = DIFFERENCE if quantity == "difference" else SCALE
-    clickable = len(first) <= _CLICKABLE
     gaps = {"xgap": int(len(column_at) <= 30), "ygap": int(tasks <= 30)}
     traces = Traces()
     for number, table in enumerate(tables.values(), start=1):
         grid = np.full((len(row_at), len(column_at)), np.nan)
         place = np.searchsorted(row_at, table["task"]), np.searchsorted(column_at, table[column])
-        texts, said = np.full(grid.shape, "", dtype=object), _hover(table, unit)
-        grid[place], texts[place] = table["value"], said
-        # Markers, where present, take the hover events; their texts need not be sent twice.
-        hover = {"hoverinfo": "skip"} if clickable else {"hoverinfo": "text", "text": texts}
-        traces.cells(column_at, row_at, grid, scale, panel=number, **gaps, **hover)
-        if clickable:
-            task = table["task"].to_numpy()
-            traces.targets(table[column].to_numpy(), task, task, 14, text=said, hoverinfo="text", panel=number)
+        texts = np.full(grid.shape, "", dtype=object)
+        grid[place], texts[place] = table["value"], _hover(table, unit)
+        traces.cells(column_at, row_at, grid, scale, panel=number, text=texts, hoverinfo="text", **gaps)
     room = 0.5 if by_lag else half
     across = {
         "range": [column_at[0] - room, column_at[-1] + room],
@@ -258,7 +245,8 @@ def error_heatmaps(
         **whole_numbers(len(column_at), 6),
     }
     # Names are at tasks that follow each other.
-    ticks = task_ticks(first.drop_duplicates("task")["label"].tolist(), ticks=10) if half == 0.5 else {}
+    labels = first.drop_duplicates("task")["label"].tolist()
+    ticks = task_ticks(labels, ticks=10, down=True) if half == 0.5 else {}
     down = {"range": [tasks + half, row_at[0] - half], "showgrid": False, **ticks}
     middle = (len(tables) - 1) // 2
     low, high = _range(np.concatenate([table["value"] for table in tables.values()]), quantity)
@@ -277,23 +265,16 @@ def error_heatmaps(
         above=72,
         below=98,
         **colour_axis(scale, low, high, bar_below(low, high, sign=quantity == "difference", len=0.6)),
-        shapes=[_marked_row(marked, number) for number in range(1, len(tables) + 1)] if marked else [],
-        clickmode="event+select",
     )
 
 
 def run_heatmaps(
-    result: RunResult,
-    quantity: Quantity = "error",
-    risk: str = "minimax risk",
-    marked: int | None = None,
-    *,
-    triangle: bool = False,
+    result: RunResult, quantity: Quantity = "error", risk: str = "minimax risk", *, triangle: bool = False
 ) -> go.Figure:
     """Return `error_heatmaps` of the rules of a run; single-task learning is left out of differences to itself."""
     rules = [rule for rule in RULES if rule in result.rules and not (quantity == "difference" and rule == "single")]
     tables = {rule: matrix_table(result, rule, quantity, triangle=triangle) for rule in rules}
-    return error_heatmaps(tables, quantity, risk, marked)
+    return error_heatmaps(tables, quantity, risk)
 
 
 _RUNGS = {
@@ -303,8 +284,8 @@ _RUNGS = {
 }
 
 
-def run_ladder(result: RunResult, marked: int | None = None) -> go.Figure:
-    """Return a rung per task, from its error when learnt to that now, the error alone beside it; `marked` is from 1."""
+def run_ladder(result: RunResult) -> go.Figure:
+    """Return a rung per task, from its error when learnt to that now, the error alone beside it."""
     errors = {rule: result.error_tables[rule].final().mean(axis=0) for rule in _RUNGS}
     tasks = np.arange(1, result.n_tasks + 1)
     few, gap, traces = len(tasks) <= 60, np.full(len(tasks), np.nan), Traces()
@@ -317,39 +298,30 @@ def run_ladder(result: RunResult, marked: int | None = None) -> go.Figure:
         + "<br>".join(f"{title}: {decimal(errors[rule][task - 1])}" for rule, (title, _) in _RUNGS.items())
         for task, label in zip(tasks, escaped(result.labels), strict=True)
     ]
-    stay = {name: {"marker": {"opacity": 1}} for name in ("selected", "unselected")}
     for rule, (title, symbol) in _RUNGS.items():
-        own = {"symbol": symbol, "size": 10 if few else 4, "edge": 2, **stay}
-        traces.dots(errors[rule], tasks, title, COLOURS[rule], customdata=tasks, text=texts, hoverinfo="text", **own)
+        # Around the filled circle, the open one is seen where both are the same.
+        own = {"symbol": symbol, "size": (14 if rule == "forward" else 10) if few else 4, "edge": 2}
+        traces.dots(errors[rule], tasks, title, COLOURS[rule], text=texts, hoverinfo="text", **own)
     return chart(
         traces,
         axis("error", **decimals(list(errors.values()))),
-        axis("task", range=[len(tasks) + 0.7, 0.3], **task_ticks(result.labels, ticks=12)),
+        axis("task", range=[len(tasks) + 0.7, 0.3], **task_ticks(result.labels, ticks=25, down=True)),
         title="What did each task gain?",
         subtitle="left is better",
         height=int(np.clip(190 + 15 * len(tasks), 300, 560)),
-        shapes=[_marked_row(marked)] if marked else [],
-        clickmode="event+select",
         hovermode="closest",
     )
 
 
-def _marked_row(task: int, number: int = 1) -> dict[str, Any]:
-    """Return the shape that marks the row of a task on a panel; panels count from 1."""
-    x, y = on_panel(number).values()
-    at = {"xref": f"{x} domain", "x0": 0, "x1": 1, "yref": y, "y0": task - 0.5, "y1": task + 0.5}
-    return {"type": "rect", **at, "line": {"width": 2, "color": "#D55E00"}, "layer": "above"}
-
-
 def add_curves(traces: Traces, table: pd.DataFrame, rules: Iterable[str] | None = None, panel: int = 1) -> None:
-    """Draw the rules of a table, those of the first panel in the legend: a line each, before it its band if any."""
+    """Draw the rules of a table: a line each, before it its band if any."""
     names, dashes = STRATEGY_TITLES | RULES, {**DASHES, "majority": "dash", "pooled": "longdashdot"}
     for rule in table["rule"].unique() if rules is None else rules:
         x, value, half = (table.loc[table["rule"] == rule, column].to_numpy() for column in ("x", "value", "half"))
         own = rule in RULES
         look = {"width": 2.5, "few": 40} if own else {"width": 1.5, "customdata": list(map(with_spread, value, half))}
         name, colour = names.get(rule, html.escape(rule)), COLOURS.get(rule, COLOURS["reference"])
-        shown = {"dash": dashes.get(rule, "solid"), "showlegend": panel == 1, "panel": panel, **look}
+        shown = {"dash": dashes.get(rule, "solid"), "panel": panel, **look}
         traces.curve((x, value, half if own else half * np.nan), name, colour, 0.16, **shown)
 
 
@@ -384,13 +356,14 @@ def run_curves(result: RunResult, references: RunResult | None = None) -> go.Fig
         gap=0.1,
         title="Do errors fall as tasks arrive, and for which tasks?",
         height=420,
+        ends=2,
         hovermode="x unified",
     )
 
 
-def run_story(result: RunResult, task: int, quantity: Quantity = "error") -> go.Figure:
-    """Return the error, or the risk, of one task, from 1, as steps go by, one line per rule."""
-    table = story_table(result, task - 1, "risk" if quantity == "risk" else "error")
+def run_story(result: RunResult, task: int) -> go.Figure:
+    """Return the error of one task, from 1, as steps go by, one line per rule."""
+    table = story_table(result, task - 1)
     label = result.labels[task - 1]
     name = "" if label == str(task) else f" ({html.escape(label)})"
     traces = Traces()
@@ -402,15 +375,16 @@ def run_story(result: RunResult, task: int, quantity: Quantity = "error") -> go.
         axis(**limits(table)),
         title=f"What do later tasks add to task {task}{name}?",
         height=380,
+        ends=1,
         hovermode="x unified",
     )
 
 
 RATES = {
-    "rate 0": ("All tasks alike", "#0072B2"),
+    "rate 0": ("All tasks alike", COLOURS["pooled"]),
     "rate 0.1": ("Slow change (ρ = .1)", "#56B4E9"),
-    "rate 1": ("Fast change (ρ = 1)", "#E69F00"),
-    "rate inf": ("The task alone", "#D55E00"),
+    "rate 1": ("Fast change (ρ = 1)", "#CC79A7"),
+    "rate inf": ("The task alone", COLOURS["single"]),
 }
 """Names and colours of the rates of change that the recommended preset follows side by side."""
 
@@ -429,4 +403,5 @@ def run_choices(result: RunResult) -> go.Figure:
         gap=0.0,
         title="How fast did the method assume that tasks change?",
         height=340,
+        ends=1,
     )

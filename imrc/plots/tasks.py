@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +12,12 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from imrc.plots._drawing import Traces, axis, chart, escaped, slider, task_ticks
+from imrc.plots._drawing import Traces, axis, chart, escaped, slider, task_name, task_ticks
 from imrc.tasks import TaskSequence
 
 _SHOWN = 10  # Tasks whose images are shown; of longer sequences every second, third, ... is.
 _GAP = 1  # Pixels of an image's own size between two images.
+QUIET: dict[str, Any] = {"showgrid": False, "ticks": "", "constrain": "domain"}  #: Axes of images.
 _HEIGHT = 176
 _ROWS, _FRAMES = 60, 40  # Rows of a task, and tasks, that are shown as clouds.
 
@@ -55,20 +57,30 @@ def sample_images(sequence: TaskSequence) -> Samples | None:
     side = image_side(sequence.feature_names)
     if side is None:
         return None
-    tasks = np.unique(np.linspace(0, len(sequence) - 1, min(len(sequence), _SHOWN)).round().astype(int))
-    classes = range(min(sequence.n_classes, 2))
-    step = side + _GAP
-    grid = np.full((len(classes) * step - _GAP, len(tasks) * step - _GAP), np.nan)
-    last: dict[int, NDArray[np.float64]] = {}
-    for column, j in enumerate(tasks):
-        X, y = sequence[int(j)].X, sequence.encoded(int(j))
-        for row in classes:
-            if (y == row).any():
-                images = brightened(X[y == row])
-                last[row] = images[np.square(images - last.get(row, images[0])).sum(axis=1).argmin()]
-                grid[row * step : row * step + side, column * step : column * step + side] = last[row].reshape(side, -1)
-    labels = tuple(sequence.labels[j] for j in tasks)
-    return Samples(grid, side, labels, tuple(sequence.class_names[c] for c in classes), len(sequence))
+    tasks = np.unique(np.linspace(0, len(sequence) - 1, min(len(sequence), _SHOWN)).round().astype(int)).tolist()
+    shown = np.full((min(sequence.n_classes, 2), len(tasks), side * side), np.nan)
+    for (row, column), _ in np.ndenumerate(shown[..., 0]):
+        images = brightened(sequence[tasks[column]].X[sequence.encoded(tasks[column]) == row])
+        if len(images):
+            known = shown[row][np.isfinite(shown[row, :, 0])]
+            nearest = np.square(images - (known[-1] if len(known) else images[0])).sum(axis=1).argmin()
+            shown[row, column] = images[nearest]
+    labels, classes = (sequence.labels[j] for j in tasks), sequence.class_names[: len(shown)]
+    return Samples(mosaic(shown.reshape(*shown.shape[:2], side, side)), side, tuple(labels), classes, len(sequence))
+
+
+def mosaic(images: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return images of shape (rows, columns, height, width) as one, NaN between them."""
+    rows, _, height, _ = images.shape
+    spaced = np.pad(images, ((0, 0), (0, 0), (0, _GAP), (0, _GAP)), constant_values=np.nan)
+    return np.asarray(spaced.swapaxes(1, 2).reshape(rows * (height + _GAP), -1)[:-_GAP, :-_GAP])
+
+
+def mosaic_rows(names: Iterable[object], side: int) -> dict[str, Any]:
+    """Return the vertical axis of a mosaic of images of this height, with the name of each row."""
+    texts = escaped(names)
+    middle = [row * (side + _GAP) + (side - 1) / 2 for row in range(len(texts))]
+    return {"autorange": "reversed", "tickvals": middle, "ticktext": texts, **QUIET}
 
 
 def image_strip(samples: Samples) -> go.Figure:
@@ -77,17 +89,12 @@ def image_strip(samples: Samples) -> go.Figure:
     ticks = task_ticks(samples.labels, first=0, ticks=6)
     chosen = ticks.get("tickvals", range(0, tasks, max(1, tasks // 6)))
     names = ticks.get("ticktext", escaped(samples.labels[i] for i in chosen))
-    rows: dict[str, Any] = {
-        "tickvals": [row * step + centre for row in range(len(samples.classes))],
-        "ticktext": escaped(samples.classes),
-    }
-    quiet: dict[str, Any] = {"showgrid": False, "ticks": "", "constrain": "domain"}
     traces = Traces()
     traces.cells(None, None, samples.grid, None, hoverinfo="skip")
     return chart(
         traces,
-        axis(tickvals=[i * step + centre for i in chosen], ticktext=names, **quiet),
-        axis(autorange="reversed", scaleanchor="x", **rows, **quiet),
+        axis(tickvals=[i * step + centre for i in chosen], ticktext=names, **QUIET),
+        axis(scaleanchor="x", **mosaic_rows(samples.classes, samples.side)),
         title="What is a task?",
         subtitle=f"one sample of each class; tasks from left to right{_some(tasks, samples.tasks)}",
         height=_HEIGHT,
@@ -173,12 +180,12 @@ def moving_clouds(clouds: Clouds) -> go.Figure:
         subtitle=f"rows of each task; drag the slider{_some(len(shown), clouds.tasks)}",
         height=290,
         below=110,
-        sliders=[slider(shown, escaped(clouds.labels), 250, **look)],
+        sliders=[slider(shown, map(task_name, clouds.labels), 250, **look)],
         frames=[{"name": str(place), "data": drawn(place)} for place in shown],
     )
 
 
-CLASS_COLOURS = ("#0072B2", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#8A8F98")
+CLASS_COLOURS = ("#3A9BD5", "#CC79A7", "#D55E00", "#A6761D", "#F0E442", "#7B5EA7")
 """Distinct from the colours of the rules, so that a class is never mistaken for a rule."""
 
 

@@ -49,6 +49,7 @@ def blocks_chart(table: pd.DataFrame, present: int) -> go.Figure:
         title="How large should blocks be?",
         subtitle="error of all blocks at the last step",
         height=400,
+        ends=1,
     )
 
 
@@ -126,6 +127,7 @@ def budget_chart(by_n: pd.DataFrame, result: RunResult) -> go.Figure:
         share_y=True,
         title="What would more labels or more tasks bring?",
         height=420,
+        ends=2,
     )
 
 
@@ -189,4 +191,5 @@ def reliability_chart(table: pd.DataFrame) -> go.Figure:
         title="Can you trust its probabilities?",
         subtitle="below the line: overconfident",
         height=380,
+        ends=1,
     )

@@ -67,14 +67,13 @@ def winner_sentence(table: pd.DataFrame) -> str:
     if is_reference and len(fair) < 2:
         return ""
     other = fair.iloc[1] if is_reference else reference
-    what = "fewer errors" if best["measure"] == "error" else f"a lower {best['measure']}"
-    verb = f"makes {what} than the next," if is_reference else f"makes {what} than"
     tested = other if is_reference else best
-    gap = {"no clear difference": "; that may be noise", "untested": ""}.get(tested["verdict"], "")
     low, high = (-tested["high"], -tested["low"]) if is_reference else (tested["low"], tested["high"])
-    difference = best["error"] - other["error"]
-    interval = f" ({signed(low)} to {signed(high)})" if math.isfinite(low) else ""
-    text = f"{best['title']} {verb} {other['title']}: {signed(difference)}{interval}{gap}. "
+    difference = signed(best["error"] - other["error"])
+    difference += f", 95 % interval {signed(low)} to {signed(high)}" if math.isfinite(low) else ""
+    what = "makes fewer errors than" if best["measure"] == "error" else f"has a lower {best['measure']} than"
+    verb = "is statistically tied with" if tested["verdict"] == "no clear difference" else what
+    text = f"It {verb} {other['title']} (difference {difference}). "
     costs = [
         _times(best[column], other[column], noun)
         for column, noun in (("seconds", "time per task"), ("state", "memory"))
@@ -131,14 +130,12 @@ def shipped_view(scores: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
 
 def comparison_settings(presets: Iterable[str], shipped: tuple[int, int] | None = None) -> str:
     """Say with which settings methods were compared, and what was tuned; `shipped`: tasks and n of shipped results."""
-    tuned = f"{UNTUNED} IMRC's preset *recommended* was tuned on other draws of the built-in and published sequences."
+    tuned = f"{UNTUNED} IMRC's preset *recommended* was tuned on other draws of these and published sequences."
     if shipped is None:
         return f"Measured on these tasks with these settings; IMRC as {' and '.join(presets)}. {tuned}"
     b, seed, repetitions = (SETTINGS[name].default for name in ("b", "seed", "repetitions"))
-    return (
-        f"Shipped results: {shipped[0]} tasks, n = {shipped[1]}, b = {b}, preset recommended, {repetitions} "
-        f"repetitions, seed {seed}. {tuned}"
-    )
+    run = f"{shipped[0]} tasks, n = {shipped[1]}, b = {b}, {repetitions} repetitions, seed {seed}"
+    return f"Shipped results: {run}. {tuned}"
 
 
 def significance_note(table: pd.DataFrame, repetitions: int) -> str:

@@ -85,14 +85,15 @@ def accounts_sentence(result: RunResult) -> str:
     shares: dict[str, float] = {}
     for name, values in result.choices.items():
         if name.startswith("rate "):
-            kind = {"rate 0": "all tasks alike", "rate inf": "each task alone"}.get(name, "rates in between")
+            kind = {"rate 0": "“all tasks are alike”", "rate inf": "“each task is its own”"}.get(
+                name, "rates in between"
+            )
             shares[kind] = shares.get(kind, 0.0) + float(values.mean())
     if not shares:
         return f"With W = {window}, each change is estimated from the {window} nearest squared differences; {samples}."
     given = listed([f"{100 * share:.0f}\u00a0% {kind}" for kind, share in shares.items()])
-    arrivals = "all arriving tasks" if window == "all" else f"the last {window} tasks"
-    best = f"The rates that best predicted {arrivals} (W = {window})"
-    return f"{best} decide how much weight the past gets: {given}; {samples}."
+    arrivals = "every new task" if window == "all" else f"the last {window} tasks"
+    return f"Weight of each assumption, by how well it predicted {arrivals} (W = {window}): {given}; {samples}."
 
 
 def worth_sentence(result: RunResult, verdict: Verdict | None = None) -> str:

@@ -13,6 +13,7 @@ from imrc import datasets
 from imrc.baselines import method_title, parse_method, registry
 from imrc.evaluation import SCENARIOS, RunResult, RunSettings
 from imrc.evaluation.comparison import (
+    IMRC_RULES,
     SCORE_KINDS,
     ScoreKind,
     comparison_latex,
@@ -86,7 +87,9 @@ def _runs(choice: Choice, names: Sequence[str], head: _Place | None = None) -> l
         found += [run] if run is not None and run.n_tasks == len(sequence) else []
         if head is not None and missing and found:
             ahead = comparison_summary(comparison_table(score_table(found)), sequence.name)
-            slot.markdown(f"# {number} of {len(changes)} methods so far\n{ahead}")
+            left = sum(len(IMRC_RULES) if one["methods"] == ("imrc",) else 1 for one in changes[number:])
+            here = score_table(found)["method"].nunique()
+            slot.markdown(f"# {here} of {here + left} methods so far\n{ahead}")
     slot.empty()
     return found
 

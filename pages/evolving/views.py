@@ -119,11 +119,7 @@ def _pacf(choice: Choice, result: Assessment, row: _Row) -> None:
     panels = {"These tasks": result.pacf}
     if compare != "nothing":
         panels[_COMPARE[compare]] = _reference(compare, choice).pacf
-    charts.show(
-        evolving.pacf_panels,
-        panels,
-        name=f"evolving-pacf-{compare}",
-    )
+    charts.show(evolving.pacf_panels, panels, name=f"evolving-pacf-{compare}")
 
 
 def _drawn(builder: Callable[..., Any], name: str) -> Callable[[Choice, Assessment, _Row], object]:
@@ -146,17 +142,9 @@ def _what(choice: Choice, _result: Assessment, _row: _Row) -> None:
         st.info("No column varies within a task, so there is nothing to compare.", icon=":material/info:")
         return
     st.markdown(f"**{words.changed_sentence(found)}**")
-    charts.show(
-        evolving.changed_panels,
-        found,
-        name="changed",
-    )
+    charts.show(evolving.changed_panels, found, name="changed")
     if image_side(found.columns) is not None:
-        charts.show(
-            evolving.changed_images,
-            found,
-            name="changed-images",
-        )
+        charts.show(evolving.changed_images, found, name="changed-images")
     told = f" {found.left_out:,} columns that are constant within tasks are left out." if found.left_out else ""
     st.caption(
         "Label shift: the share of a class changes. Input shift: a column changes in all classes alike. Concept "
@@ -199,11 +187,7 @@ def _kinds(_choice: Choice, result: Assessment) -> None:
     if not result.models:
         st.info(f"To compare kinds of change, you need at least {LEAST_TASKS} tasks.", icon=":material/info:")
         return
-    charts.show(
-        evolving.model_gaps,
-        result,
-        name="evolving-models",
-    )
+    charts.show(evolving.model_gaps, result, name="evolving-models")
     st.markdown(_MODELS)
 
 
@@ -214,12 +198,7 @@ def _reliable(_choice: Choice, result: Assessment) -> None:
     table = power_table(shipped.table("verdicts"), result.k)
     said = power_sentences(table, result.verdict)
     st.markdown(f"**{said[0]}** {said[1]}")
-    charts.show(
-        evolving.power_chart,
-        table,
-        [result.verdict.name, result.verdict.second],
-        name="power-chart",
-    )
+    charts.show(evolving.power_chart, table, [result.verdict.name, result.verdict.second], name="power-chart")
     st.caption(said[2])
     charts.csv(table, name="power")
 
@@ -302,12 +281,7 @@ def _alarm(choice: Choice, result: Assessment) -> None:
         story = _stories.get_or_make(key, lambda: watch_story(sequence, features, seed, run))
     said = arrival_sentences(story, result.k, alpha)
     st.markdown(f"**{said[0]}** " + " ".join(said[1:]))
-    charts.show(
-        evolving.watch_chart,
-        story,
-        alpha,
-        name="watch-chart",
-    )
+    charts.show(evolving.watch_chart, story, alpha, name="watch-chart")
     st.markdown(_ALARM)
     charts.csv(story, name="watch")
 

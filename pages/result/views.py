@@ -223,7 +223,7 @@ def _task(report: Report, sequence: imrc.TaskSequence) -> None:
     told = "Whose weights to show. Forward: as the task was learnt. Forward and backward: as later tasks revised it."
     titles = {name: RULES[name] for name in ("forward_backward", "forward")}
     rule = controls.switch("Rule", titles, "uses_rule", told, place=row)
-    charts.show(run_story, run, task, "error", name="task-story")
+    charts.show(run_story, run, task, name="task-story")
     head, settings = sequence.head(run.n_tasks), run.settings
     with st.spinner("Learning the first repetition again …"):
         table = _weights_kept.get_or_make(

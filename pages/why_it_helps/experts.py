@@ -134,12 +134,7 @@ def _guarantee(choice: Choice, report: Report) -> None:
         f"representation *{FEATURE_TITLES[run.settings.features.kind]}*. "
         + guarantees.order_sentence(diagnosis.verdict)
     )
-    charts.show(
-        ess.bound_chart,
-        ess.with_reached(table, run),
-        trivial,
-        name="ess-bound",
-    )
+    charts.show(ess.bound_chart, ess.with_reached(table, run), trivial, name="ess-bound")
     st.caption(f"{guarantees.constants_sentence(stand_in)} {guarantees.kappa_sentence(limit)}")
     st.markdown(_BOUND)
 

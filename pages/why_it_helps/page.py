@@ -22,24 +22,13 @@ def by_change(report: Report) -> None:
         W = report.run.settings.learner.W
         recent = None if W == "all" else (W, recent_ratio(diagnosis, W, n))
         own = ess.OwnRatio(*diagnosis.ratio_at(n), recent)
-    charts.show(
-        ess.ess_by_task,
-        k,
-        report.run.settings.reach(k),
-        own,
-        effective_samples(report.run),
-        name="ess-curves",
-    )
+    charts.show(ess.ess_by_task, k, report.run.settings.reach(k), own, effective_samples(report.run), name="ess-curves")
 
 
 def by_task(report: Report) -> None:
     """Draw what each task is worth in the run: own samples, those of tasks before it, those of tasks after it."""
     table = ess.ess_parts_table(ess.run_parts(report.run), report.run.labels)
-    charts.show(
-        ess.ess_parts_chart,
-        table,
-        name="ess-parts",
-    )
+    charts.show(ess.ess_parts_chart, table, name="ess-parts")
 
 
 def more(report: Report) -> None:
@@ -62,12 +51,7 @@ def more(report: Report) -> None:
     plan = report.planned(ess=wish, of=of)
     ways = " ".join(f"*{way.vary}*: {way_sentence(plan, way)}" for way in plan.ways)
     st.markdown(f"**{more_sentence(plan)}** {ways}")
-    charts.show(
-        ess.plan_chart,
-        plan_table(plan),
-        plan,
-        name="plan-curves",
-    )
+    charts.show(ess.plan_chart, plan_table(plan), plan, name="plan-curves")
 
 
 PICTURES = {
@@ -88,7 +72,7 @@ picture = controls.part(
 count = controls.toggle(
     "Count in errors",
     "realised",
-    "Runs several n, and says at which of them a task alone has the same error.",
+    "Runs several n, and finds the one at which a task alone has the same error.",
     place=row,
 )
 report = running.current_report(diagnosed=True, labels=count)
@@ -96,9 +80,9 @@ if report is None:
     st.stop()
 with head:
     st.markdown(f"# {measured_sentence(report.run, report.name)}")
-    st.markdown(report.decision.sentence)
-    for text in report.worth[: 2 + (len(report.curve) > 1)]:  # shares and Theorem 4 are for experts
-        st.markdown(text.removeprefix(report.measured))  # the headline says it
+    # The headline has what was measured; shares and Theorem 4 are for experts.
+    said = (text.removeprefix(report.measured).strip() for text in report.worth[: 2 + (len(report.curve) > 1)])
+    st.markdown("\n\n".join(filter(None, (report.decision.sentence, *said))))
     told = "" if report.diagnosis is None or report.diagnosis.change is not None else f" {TOO_FEW}"
     st.caption(f"Verdict on the page *Is it evolving?*: {report.verdict.title if report.verdict else 'none'}.{told}")
 picture(report)

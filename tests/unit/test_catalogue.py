@@ -299,7 +299,7 @@ def test_missing_data_say_how_to_get_them(two_places):
         datasets.load("spam")
     for part in ("Spam is not on this computer", "download('spam')", "https://", str(data / "spam" / "Spam.zip")):
         assert part in str(caught.value)
-    with pytest.raises(NotAvailableError, match=r"utkfaces_resnet18.npz from the images .* see Features of images"):
+    with pytest.raises(NotAvailableError, match=r"utkfaces_resnet18.npz from the images .* page Features of images"):
         datasets.load("utkfaces")
     status = datasets.status("power_supply")
     assert (status.loadable, status.downloadable, status.size_bytes) == (False, True, 397055)
@@ -364,7 +364,7 @@ def test_failed_download_leaves_nothing_and_says_what_to_do(two_places):
 
 
 def test_data_without_addresses_cannot_be_downloaded(two_places):
-    with pytest.raises(DownloadError, match=r"cannot be downloaded.*see Features of images"):
+    with pytest.raises(DownloadError, match=r"cannot be downloaded.*page Features of images"):
         datasets.download("imagenet_noise")
     with pytest.raises(ValueError, match="must be one of"):
         datasets.download("nothing")

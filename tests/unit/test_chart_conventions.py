@@ -39,11 +39,14 @@ class TestAxes:
         assert settings["tickformat"] == "d"
 
     def test_names_and_dates_stand_at_their_tasks(self):
-        months = [f"2024-{month:02d}" for month in range(1, 13)]
+        months = [f"{2023 + month // 12}-{month % 12 + 1:02d}" for month in range(6, 18)]
         ticks = task_ticks(months, ticks=6)
-        assert ticks["ticktext"] == months[::2]
+        assert ticks["ticktext"] == ["Jul<br>2023", "Sep", "Nov", "Jan<br>2024", "Mar", "May"]
         assert ticks["tickvals"] == [1, 3, 5, 7, 9, 11]
+        assert task_ticks(months, ticks=4, down=True)["ticktext"][-1] == "2024 Apr"
+        assert task_ticks(["2019", "2020"])["ticktext"] == ["2019", "2020"]
         assert task_ticks(["<b>", "x"])["ticktext"] == ["&lt;b&gt;", "x"]
+        assert task_ticks(["a long name 1", "a long name 2"])["ticktext"] == ["…long name 1", "…long name 2"]
         assert "tickvals" not in task_ticks(["1", "2"])
 
     @pytest.mark.parametrize("scale", [0.002, 0.03, 0.4, 1.0])

@@ -24,7 +24,7 @@ from imrc.paper.printed import (
     printed_datasets,
     printed_errors,
 )
-from imrc.plots import ours_against_printed, printed_matrix
+from imrc.plots import printed_matrix
 
 
 def test_every_file_is_there_and_every_command_is_understood():
@@ -125,9 +125,7 @@ def test_both_readings_of_the_error_are_counted():
         ):
             counts[kind, name] = (int((rows["gap"].abs() <= TOLERANCE).sum()), len(rows))
     said, first = cells.both_readings(), cells.headline()
-    assert "in {} of {} cells with the error of the authors' script".format(*counts["released", "imrc"]) in said
-    assert f"in {counts['average', 'imrc'][0]} with the average" in said
-    assert f"in {counts['released', 'others'][0]} and {counts['average', 'others'][0]} of" in said
+    assert said.endswith(f": {counts['average', 'imrc'][0]} and {counts['average', 'others'][0]}.")
     assert "reproduce {} of the paper's {} IMRC errors".format(*counts["released", "imrc"]) in first
     assert "and {} of {} of its rivals'".format(*counts["released", "others"]) in first
     absent = [datasets.entry(name).title for name in cells.absent()]
@@ -214,25 +212,6 @@ def test_every_line_of_the_algorithm_names_functions_that_run(monkeypatch):
         assert f"def {name.rsplit('.', 1)[1]}(" in method.source(name)
 
 
-@pytest.mark.parametrize("kind", ["average", "released"])
-def test_other_readings_are_counted_beside_the_one_in_use(kind):
-    rows = shipped.table("readings").query("error_kind == @kind")
-    errors = shipped.table("errors").query("error_kind == @kind and method == 'imrc:paper'")
-    errors = errors.set_index(["dataset", "n"])["error"]
-    counts = {}
-    for reading in ("paper", "lambda0", "no_intercept", "follow_up"):
-        found = rows[rows["reading"] == reading].set_index(["dataset", "n"])["error"]
-        assert len(found) == 24
-        if reading == "paper":
-            assert found.to_numpy() == pytest.approx(errors[found.index].to_numpy(), rel=1e-4)
-        counts[reading] = sum(
-            abs(error - printed_errors(name, n)["imrc"][0]) <= TOLERANCE for (name, n), error in found.items()
-        )
-    said = cells.follow_up_sentence(kind)
-    assert f"{counts['follow_up']} of 24 cells are within .02, and {counts['paper']} with the paper's choices." in said
-    assert ("is nearer to" in said) == (counts["follow_up"] > counts["paper"])
-
-
 def test_matrix_colours_what_was_measured_and_writes_the_rest():
     table = cells.error_cells(10)
     figure = printed_matrix(table, title="t")
@@ -248,6 +227,3 @@ def test_matrix_colours_what_was_measured_and_writes_the_rest():
     ratio = np.log10(times["ours"] / times["printed"]).fillna(0.0).to_numpy()
     assert np.array(figure.data[0].z)[0] == pytest.approx(ratio)
     assert "(303)" in figure.data[0].text[0][2]
-    scatter = ours_against_printed(table)
-    assert list(scatter.data[0].x) == list(scatter.data[0].y)
-    assert sum(len(trace.x) for trace in scatter.data[1:]) == int(table["gap"].notna().sum())

@@ -81,8 +81,8 @@ def test_years_of_yearbook_tasks(real_data, put):
 def test_own_feature_files_that_do_not_fit(put):
     X = np.zeros((3, 2))
     for name, arrays, message in (
-        ("utkfaces", {"x": X}, "should hold arrays 'features' and 'labels'; it holds x"),
-        ("utkfaces", {"features": X, "labels": np.zeros(4)}, "do not fit together"),
+        ("utkfaces", {"x": X}, "needs the arrays 'features' and 'labels'; it has x"),
+        ("utkfaces", {"features": X, "labels": np.zeros(4)}, "do not match"),
         ("utkfaces", {"features": X, "labels": np.zeros(3)}, "3 rows do not make one task of 250"),
         ("clear", {"features": X, "labels": np.arange(3)}, "which row belongs to which task"),
     ):
@@ -170,7 +170,7 @@ def test_matlab_files_are_interpreted(rng):
         np.testing.assert_array_equal(arrays["features"], X)
         np.testing.assert_array_equal(np.ravel(arrays["labels"]), y)
         np.testing.assert_array_equal(np.ravel(arrays["tasks"]), task)
-    with pytest.raises(DataError, match=r"not clear. It holds: A \(3, 3\)"):
+    with pytest.raises(DataError, match=r"not clear. Its variables are A \(3, 3\)"):
         interpret_mat(_mat(A=np.eye(3)), entry)
 
 
