@@ -255,7 +255,7 @@ def weather_sentence() -> str:
     printed = decimal(printed_of("error", "weather", 10, "W2"), 2)
     return (
         f"**Weather {'agrees' if all(agrees) else 'disagrees'}**: {printed} is printed for every W, b and n, and we "
-        f"measure {'; '.join(parts)}. Weather is in no other table of the paper. Its tasks here are blocks of 300 days."
+        f"measure {'; '.join(parts)}. Its tasks here are blocks of 300 days."
     )
 
 

@@ -506,7 +506,7 @@ def chart(
         one |= {"showlegend": False} if one.get("name") in names else {}
     rows = legend_rows(traces) if legend else 0
     margin = {**MARGIN, "t": above + LEGEND_PX * rows, "b": below}
-    if ends:
+    if ends and named:
         limits = (y if ends == 1 else layout[f"yaxis{ends}"])["range"]
         told = name_curves(named, limits, height - margin["t"] - margin["b"], ends)
         longest = max(len(line) for end in told for line in end["text"].partition("</span> ")[2].split("<br>"))

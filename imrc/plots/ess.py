@@ -112,10 +112,10 @@ def ess_by_task(k: int, b: int, own: OwnRatio | None = None, reached: EffectiveS
     upwards = (0.15, 1.6 * float(theory.ess_forward_backward(k, k + min(b, k - 1), 1, across[0])))
 
     def moving(j: int) -> Traces:
-        found, name = Traces(), f"forward and backward, b = {b} (Theorem 4)"
+        found, name = Traces(), f"forward and backward, b\u00a0=\u00a0{b} (Theorem\u00a04)"
         forward, both = theory.ess_forward(j, 1, ratio), theory.ess_forward_backward(j, min(k, j + b), 1, ratio)
         # Names that hold for every task: a legend stays as it is when the slider moves.
-        _add_curve(found, ratio, forward, "forward (Theorem 2)", "forward", showlegend=False)
+        _add_curve(found, ratio, forward, "forward (Theorem\u00a02)", "forward", showlegend=False)
         _add_curve(found, ratio, both, name, "forward_backward", showlegend=False)
         _add_borders(found, j, upwards)
         return found

@@ -140,10 +140,10 @@ def distance_heatmap(result: Assessment) -> go.Figure:
     traces.cells(start, start, values, SCALE, customdata=pairs, said="%{customdata}<br>distance %{z:.3g}")
     bar = {"title": {"text": "distance²<br>/ noise", "font": {"size": 12}}, "thickness": 14}
     both = {"constrain": "domain", "showgrid": False}
-    across, down = task_ticks(result.labels, ticks=5), task_ticks(result.labels, down=True)
+    across, down = task_ticks(result.labels, ticks=3), task_ticks(result.labels, down=True)
     return chart(
         traces,
-        axis("task", **both, **across),
+        axis("task", tickangle=0, **both, **across),
         axis("task", autorange="reversed", scaleanchor="x", **both, **down),
         title="Which tasks are alike?",
         height=460,
@@ -199,7 +199,7 @@ def model_gaps(result: Assessment) -> go.Figure:
     scale = math.sqrt(max([*gaps.values(), 1.0]))
     return chart(
         traces,
-        axis("BIC behind the best (root scale; 0 is best)", showticklabels=False, range=[-0.05 * scale, 1.25 * scale]),
+        axis("BIC behind the best (root scale)", showticklabels=False, range=[-0.05 * scale, 1.25 * scale]),
         axis(categoryorder="array", categoryarray=[GROUP_NAMES[group] for group in gaps]),
         title="Which kind of change fits best?",
         height=460,

@@ -382,8 +382,8 @@ def run_story(result: RunResult, task: int) -> go.Figure:
 
 RATES = {
     "rate 0": ("All tasks alike", COLOURS["pooled"]),
-    "rate 0.1": ("Slow change (ρ = .1)", "#56B4E9"),
-    "rate 1": ("Fast change (ρ = 1)", "#CC79A7"),
+    "rate 0.1": ("Slow change (ρ\u00a0=\u00a0.1)", "#56B4E9"),
+    "rate 1": ("Fast change (ρ\u00a0=\u00a01)", "#CC79A7"),
     "rate inf": ("The task alone", COLOURS["single"]),
 }
 """Names and colours of the rates of change that the recommended preset follows side by side."""
@@ -395,13 +395,11 @@ def run_choices(result: RunResult) -> go.Figure:
     for name, (title, colour) in RATES.items():
         if name in result.choices:
             traces.line(x, result.choices[name].mean(axis=0), title, colour, few=40)
-    return panels(
+    return chart(
         traces,
-        ["Share in the rules, given by how well each predicted"],
-        [axis("step (tasks learnt)", tickformat="d", nticks=8)],
-        [axis(range=[-0.05, 1.05], tickvals=[0, 0.5, 1], ticktext=["0 %", "50 %", "100 %"])],
-        gap=0.0,
+        axis("step (tasks learnt)", tickformat="d", nticks=8),
+        axis("share in the rules", range=[-0.05, 1.05], tickvals=[0, 0.5, 1], ticktext=["0 %", "50 %", "100 %"]),
         title="How fast did the method assume that tasks change?",
-        height=340,
+        height=310,
         ends=1,
     )

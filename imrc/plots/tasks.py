@@ -18,7 +18,7 @@ from imrc.tasks import TaskSequence
 _SHOWN = 10  # Tasks whose images are shown; of longer sequences every second, third, ... is.
 _GAP = 1  # Pixels of an image's own size between two images.
 QUIET: dict[str, Any] = {"showgrid": False, "ticks": "", "constrain": "domain"}  #: Axes of images.
-_HEIGHT = 176
+_HEIGHT = 150
 _ROWS, _FRAMES = 60, 40  # Rows of a task, and tasks, that are shown as clouds.
 
 

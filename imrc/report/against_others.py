@@ -53,11 +53,11 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
     counts = {
         "clearly better": int((verdicts == "better").sum()),
         "clearly worse": int((verdicts == "worse").sum()),
-        "statistically tied with it": int((verdicts == "no clear difference").sum()),
+        "statistically tied": int((verdicts == "no clear difference").sum()),
     }
     parts = [f"{count} {'are' if count > 1 else 'is'} {what}" for what, count in counts.items() if count]
-    others = f"{len(verdicts)} others" if len(verdicts) > 1 else "one other"
-    return f"{first} Of {others}, compared with **{reference['title']}**, {listed(parts)}."
+    parts[0] = parts[0].replace(" ", f" of {len(verdicts)} other{'s' * (len(verdicts) > 1)} ", 1)
+    return f"{first} Against **{reference['title']}**, {listed(parts)}."
 
 
 def winner_sentence(table: pd.DataFrame) -> str:

@@ -157,11 +157,10 @@ def _times(row: _Row) -> None:
     _matrix(
         cells.time_cells(n),
         f"How long does a task take? Milliseconds, n = {n}",
-        "Ours is the processor time for learning a task (for IMRC, all three rules together), measured on a busy "
-        "machine, so it is an overestimate. The printed time is the mean running time on another machine with "
-        "other programs. Compare orders of magnitude, and how a row grows with b. The last row is the mean over "
-        "datasets: ours over those we measured, the printed one over all twelve, at n = 10 only. The mean of IMRC is "
-        "in the column b = 3. For GEM, the paper prints .238 s, but the mean of its column is .147 s.",
+        "Ours is processor time (for IMRC, of all three rules) on a busy machine; printed is running time on "
+        "another one. Compare orders of magnitude, and how a row grows with b. The last row has means: ours over "
+        "the datasets we measured, the printed ones over all twelve. For GEM, the paper prints 238 ms, but its "
+        "column averages 147 ms.",
         ("settings", f"imrc table --kind time --n {n} --methods published"),
         milliseconds=True,
     )
@@ -173,22 +172,20 @@ def _characteristics(_row: _Row) -> None:
         "### Datasets: ours | printed",
         cells.characteristics(),
         "paper-datasets",
-        "All numbers that we can compare agree with the printed ones. *Rarest class* is the share of the rarest "
-        "class in a task, averaged over tasks. With two classes, it is the error of the best constant prediction. The "
-        "two classes of Covertype are a guess: types 1, 2 and 3 against the rest. There a constant prediction has an "
-        "error of .08, the value printed for every n, W and b; for type 2 against the rest it would be .302. The paper "
-        "describes one task per year or age, but its counts are those of blocks of 300 rows (UTKFaces: 250).",
+        "All numbers that can be compared agree. *Rarest class* is its share of a task, averaged; with two classes, "
+        "it is the error of the best constant prediction. The classes of Covertype are a guess, types 1, 2 and 3 "
+        "against the rest: a constant prediction then has an error of .08, the value printed for every n, W and b. "
+        "The paper describes one task per year or age, but its counts are those of blocks of 300 rows (UTKFaces: "
+        "250).",
         "characteristics",
     )
     _table(
         "### Covertype in one run: all 1,936 tasks, n = 10, b = 3",
         cells.covertype_runs(),
         "paper-covertype",
-        "Errors are means over all steps and tasks, and time is the processor time for learning a task. The process "
-        "used at most 0.65 GB, because the memory for a step does not grow with the number of tasks. Raw inputs "
-        "in metres spoil the paper's random Fourier features. With features chosen by the kinds of columns "
-        "(*automatic*), the error of preset *paper* is below the printed one and below the .08 of a constant "
-        "prediction.",
+        "Errors are means over all steps and tasks; time is processor time per task. Memory stays below 0.65 GB, "
+        "however many tasks. Raw inputs in metres spoil the paper's features. With *automatic* ones, the error of "
+        "preset *paper* is below the printed one, and below that of a constant prediction.",
         "covertype",
     )
 

@@ -91,9 +91,11 @@ def test_why_plans_what_a_wish_takes_and_counts_in_errors_when_asked(app):
     assert "**A task alone would need" in texts(test) or "**The errors do not imply" in texts(test)
 
 
-def test_bound_follows_kappa_and_starts_where_the_paper_allows_it(app):
-    test = app(**SMALL, ess_experts="true").switch_page(WHY).run()
+@pytest.mark.parametrize(("preset", "used"), [("recommended", "Recommended, 0-1 rule"), ("paper", "As in the paper")])
+def test_bound_follows_kappa_and_starts_where_the_paper_allows_it(app, preset, used):
+    test = app(**SMALL, preset=preset, ess_experts="true").switch_page(WHY).run()
     test = test.radio(key="ess_part").set_value("guarantee").run()
+    assert f"those of the {LOSSES['0-1']}, preset *{used}*" in texts(test)
     assert "The bound is vacuous" in texts(test)
     sequence = imrc.datasets.load("random_walk", tasks=6, seed=0)
     stand_in = guarantees.plug_in(sequence, FeatureSpec())
@@ -173,11 +175,3 @@ def test_experts_see_kinds_reliability_components_and_the_alarm(app):
     run = imrc.evaluate(sequence, n=5, repetitions=1, features="standardised")
     story = watch_story(sequence, FeatureSpec("standardised"), run=run)
     assert all(sentence in texts(alarm) for sentence in arrival_sentences(story, 14))
-
-
-@pytest.mark.parametrize("preset", ["recommended", "paper"])
-def test_guarantees_are_those_of_the_01_rule(app, preset):
-    test = app(**SMALL, preset=preset, ess_experts="true").switch_page(WHY).run()
-    test = test.radio(key="ess_part").set_value("guarantee").run()
-    used = "Recommended, 0-1 rule" if preset == "recommended" else "As in the paper"
-    assert f"those of the {LOSSES['0-1']}, preset *{used}*" in texts(test)

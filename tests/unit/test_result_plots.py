@@ -78,9 +78,7 @@ def test_label_budget(sequence, result):
     assert list(figure.layout.xaxis.tickvals) == [3, 6, 12]
     error = decimal(result.headline()["forward_backward"].mean)
     assert budget_sentence(table, 6).startswith(f"An error of {error} takes ")
-
-
-def test_label_budget_of_one_repetition_has_no_bands(sequence):
+    # One repetition has no bands.
     runs = [imrc.evaluate(sequence, n=n, b=2, repetitions=1) for n in (3, 6)]
     table = budget_table(runs)
     assert table["stderr"].isna().all()
