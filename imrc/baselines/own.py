@@ -1,4 +1,4 @@
-"""Somebody's own classifier as a compared method: any scikit-learn classifier, learnt anew at every task."""
+"""Your own classifier as a compared method: any scikit-learn classifier, learnt anew at every task."""
 
 from __future__ import annotations
 
