@@ -8,7 +8,7 @@ from collections import UserDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -467,22 +467,16 @@ class RunResult(Columns):
         ValueError
             If the file is not such a file, or has a newer format.
         """
-        return cls._read(path, str(path))
+        return cls.from_bytes(Path(path).read_bytes(), str(path))
 
     @classmethod
-    def from_bytes(cls, content: bytes) -> RunResult:
+    def from_bytes(cls, content: bytes, shown: str = "This content") -> RunResult:
         """Return the result whose bytes `to_bytes` gave; ValueError if they are damaged or not a result."""
-        return cls._read(io.BytesIO(content), "This content")
-
-    @classmethod
-    def _read(cls, source: str | Path | BinaryIO, shown: str) -> RunResult:
         try:
-            with np.load(source, allow_pickle=False) as file:
+            with np.load(io.BytesIO(content), allow_pickle=False) as file:
                 header = json.loads(str(file["header"]))
                 places = (name.partition("/") for name in file.files if name != "header")
                 arrays = {(kind, rule): file[kind + slash + rule] for kind, slash, rule in places}
-        except FileNotFoundError:
-            raise
         except Exception as error:
             raise InputError(f"{shown} is not a result saved by imrc, or it is damaged. Run it again.") from error
         if header.get("format") in (1, 2) and header["settings"]["preset"] != "paper":
@@ -517,9 +511,7 @@ def join_repetitions(results: Sequence[RunResult], settings: RunSettings) -> Run
         if part.fingerprint != first.fingerprint or list(part.error_tables) != list(first.error_tables):
             raise ValueError("Repetitions of different sequences or methods cannot be combined.")
     parts = [arrays_of(part) for part in results]
-    # Repetitions kept by earlier versions lack some.
-    there = [key for key in parts[0] if all(key in part for part in parts)]
-    joined = {key: np.concatenate([part[key] for part in parts]) for key in there}
+    joined = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
     joined["time_s", ""] = np.sum([part.time_s for part in results], axis=0)
     joined["test_samples", ""] = first.test_samples
     return replace(first, settings=settings, **columns_of(joined))

@@ -42,6 +42,9 @@ _TICK_S = 0.2
 RowsOf = Callable[[int, NDArray[np.int64]], Floats]
 """Mapped rows of a task, with the intercept in the first column."""
 
+_Wrong = dict[str, dict[int, NDArray[np.bool_]]]
+"""Which answers are wrong, by rule or method and task."""
+
 _KEPT_LIMIT = 25_000_000
 """Numbers of mapped test rows that a run keeps for testing again (200 MB); beyond, rows are mapped again each time."""
 
@@ -160,23 +163,14 @@ class _ComparedMethods:
             learner.partial_fit_task(task, *data)
             spent[name] = time.thread_time() - started
         wrong = self._wrong(task, newest, rows)
-        found: dict[str, dict[str, Any]] = {
-            "before": before,
-            "method_time_s": spent,
-            "state_sizes": {name: learner.state_size() for name, learner in self.learners.items()},
-            # Only of tasks tested now: those whose rule cannot have changed are not tested again.
-            "errors": {name: {j: float(one.mean()) for j, one in parts.items()} for name, parts in wrong.items()},
-        }
-        if self._rare is not None:
-            found["misses"] = {
-                name: {j: float(one[self._labels[j] == self._rare].sum()) for j, one in parts.items()}
-                for name, parts in wrong.items()
-            }
-        return found
+        sizes = {name: learner.state_size() for name, learner in self.learners.items()}
+        # Only of tasks tested now: those whose rule cannot have changed are not tested again.
+        tested = _tested(wrong, self._labels, self._rare)
+        return {"before": before, "method_time_s": spent, "state_sizes": sizes, **tested}
 
-    def _wrong(self, task: int, newest: Floats, rows: RowsOf) -> dict[str, dict[int, NDArray[np.bool_]]]:
+    def _wrong(self, task: int, newest: Floats, rows: RowsOf) -> _Wrong:
         """Return which answers of each method are wrong, on the tasks seen whose rule may have changed."""
-        wrong: dict[str, dict[int, NDArray[np.bool_]]] = {name: {} for name in self.learners}
+        wrong: _Wrong = {name: {} for name in self.learners}
         for tasks, X in self._again_tested(task, rows):
             ends = np.cumsum([len(self._labels[j]) for j in tasks])[:-1]
             for name, learner in self.learners.items():
@@ -306,19 +300,14 @@ class Repetition:
         self._tests.pop(settled, None)
         for rule in RULES:
             self._parts.pop((rule, settled), None)
-        wrong = self._imrc_wrong(task, update)
-        mine["errors"] = {rule: {j: float(one.mean()) for j, one in parts.items()} for rule, parts in wrong.items()}
-        if self._rare is not None:
-            mine["misses"] = {
-                rule: {j: float(one[self._tests[j][1] == self._rare].sum()) for j, one in parts.items()}
-                for rule, parts in wrong.items()
-            }
+        labels = {j: y for j, (_, y) in self._tests.items()}
+        mine |= _tested(self._imrc_wrong(task, update), labels, self._rare)
         mine |= {"risks": _by_rule(update, "risk"), "ess": _by_rule(update, "ess"), "choices": update.choices}
         for place, name in enumerate(("reliability", "by_class")):
             mine[name] = {rule: sums[place] for rule, sums in self._sums.items()}
         return mine
 
-    def _imrc_wrong(self, task: int, update: StepUpdate) -> dict[str, dict[int, NDArray[np.bool_]]]:
+    def _imrc_wrong(self, task: int, update: StepUpdate) -> _Wrong:
         wrong = {
             "single": {task: self._wrong(task, update.single, "single")},
             "forward": {task: self._wrong(task, update.forward, "forward", "forward_backward")},
@@ -341,6 +330,18 @@ class Repetition:
                 self._sums[rule] = sums[0] - old[0] + parts[0], sums[1] - old[1] + parts[1]
                 self._parts[rule, task] = parts
         return np.asarray(answers != y)
+
+
+def _tested(
+    wrong: _Wrong, labels: Mapping[int, NDArray[np.int64]] | list[NDArray[np.int64]], rare: int | None
+) -> _Numbers:
+    """Return the share of wrong answers by rule or method and task, and how often the rare class was missed."""
+    found = {"errors": {name: {j: float(one.mean()) for j, one in parts.items()} for name, parts in wrong.items()}}
+    if rare is not None:
+        found["misses"] = {
+            name: {j: float(one[labels[j] == rare].sum()) for j, one in parts.items()} for name, parts in wrong.items()
+        }
+    return found
 
 
 def _by_rule(update: StepUpdate, name: str) -> dict[str, dict[int, float]]:
