@@ -1,6 +1,7 @@
 """Data sets of the catalogue: facts, lookup order, checksums, downloads, and what the published files hold."""
 
 import contextlib
+import errno
 import functools
 import gzip
 import hashlib
@@ -8,6 +9,7 @@ import http.server
 import subprocess
 import threading
 import time
+import types
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -299,7 +301,7 @@ def test_missing_data_say_how_to_get_them(two_places):
         datasets.load("spam")
     for part in ("Spam is not on this computer", "download('spam')", "https://", str(data / "spam" / "Spam.zip")):
         assert part in str(caught.value)
-    with pytest.raises(NotAvailableError, match=r"utkfaces_resnet18.npz from the images .* page Features of images"):
+    with pytest.raises(NotAvailableError, match=r"utkfaces_resnet18.npz from the images .*page Features of images"):
         datasets.load("utkfaces")
     status = datasets.status("power_supply")
     assert (status.loadable, status.downloadable, status.size_bytes) == (False, True, 397055)
@@ -353,13 +355,22 @@ def test_failed_download_leaves_nothing_and_says_what_to_do(two_places):
     assert "no route" not in str(caught.value)
     assert "By hand" not in caught.value.reason
     assert len(asked) == 2
+    refused = OSError("404 Client Error")
+    refused.response = types.SimpleNamespace(status_code=404)
     for name, answer, error, message in (
         ("usenet2", b"abc", DownloadError, r"did not return the published file \(it sent 3 bytes\)"),
         ("german", KeyboardInterrupt(), KeyboardInterrupt, None),
+        ("german", refused, DownloadError, "answered with status 404"),
+        ("german", TimeoutError("timed out"), DownloadError, "cannot be reached"),
+        ("german", ValueError("odd\nsecond line"), DownloadError, r"archive.ics.uci.edu: odd;"),
+        # The disk is not blamed on the network.
+        ("german", OSError(errno.ENOSPC, "no room"), DownloadError, r"cannot be written to .*IMRC_CACHE"),
+        ("german", OSError(errno.EACCES, "no right"), DownloadError, r"cannot be written to .*IMRC_CACHE"),
     ):
         served = _serving(dict.fromkeys(datasets.facts(name).files[0].urls, answer), asked)
-        with pytest.raises(error, match=message):
+        with pytest.raises(error, match=message) as caught:
             datasets.download(name, downloader=served)
+        assert len(getattr(caught.value, "reason", "")) < 250
     assert not [path for path in cache.rglob("*") if path.is_file()]
 
 

@@ -1,7 +1,6 @@
 """Published files that do not hold what they should, and the forms not at hand: messages, years, features."""
 
 import contextlib
-import errno
 import io
 import types
 
@@ -182,31 +181,6 @@ def test_objects_are_not_read():
 
 
 # Downloads: what goes wrong on the other side, and on this one
-
-
-class _Answer(OSError):
-    def __init__(self, status: int) -> None:
-        super().__init__(f"{status} Client Error")
-        self.response = types.SimpleNamespace(status_code=status)
-
-
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [
-        (_Answer(404), "answered with status 404"),
-        (TimeoutError("timed out"), "cannot be reached"),
-        (ValueError("odd\nsecond line"), r"archive.ics.uci.edu: odd;"),
-        (OSError(errno.ENOSPC, "no room"), r"cannot be written to .*IMRC_CACHE"),
-        (OSError(errno.EACCES, "no right"), r"cannot be written to .*IMRC_CACHE"),
-    ],
-)
-def test_what_went_wrong_is_said_in_few_words_and_the_disk_is_not_blamed_on_the_network(put, error, message):
-    def get(file, url, target, progress):
-        raise error
-
-    with pytest.raises(DownloadError, match=message) as caught:
-        datasets.download("german", downloader=get)
-    assert len(caught.value.reason) < 250
 
 
 def test_endless_answers_are_cut_off(put, monkeypatch):
