@@ -10,7 +10,7 @@ import calendar
 import math
 import platform
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 RULES = {
@@ -61,6 +61,17 @@ def decimal(value: float, digits: int = 3) -> str:
     return sign + (text[1:] if text.startswith("0.") else text)
 
 
+def ends(low: float, high: float, bound: float = 0.0, digits: int = 3, shown: Callable[..., str] = decimal) -> str:
+    """Return an interval, with more decimals if an end would be rounded to a bound that it does not reach.
+
+    >>> ends(-0.0051, -0.0002), ends(0.001, 0.0098, 0.01), ends(-0.01, 0.02)
+    ('-.0051 to -.0002', '.0010 to .0098', '-.010 to .020')
+    """
+    while digits < 6 and any(end != bound and round(end, digits) == bound for end in (low, high)):
+        digits += 1
+    return f"{shown(low, digits)} to {shown(high, digits)}"
+
+
 def with_spread(mean: float, spread: float, digits: int = 3) -> str:
     """Return mean ± spread (a standard deviation or error); the mean alone without one, nothing without a mean.
 
@@ -72,7 +83,7 @@ def with_spread(mean: float, spread: float, digits: int = 3) -> str:
     return decimal(mean, digits) + (f" ± {decimal(spread, digits)}" if math.isfinite(spread) else "")
 
 
-def signed(value: float) -> str:
+def signed(value: float, digits: int = 3) -> str:
     """Return a number with its sign; nothing if it is not known.
 
     >>> signed(0.0123), signed(-0.02), signed(math.nan)
@@ -80,7 +91,7 @@ def signed(value: float) -> str:
     """
     if not math.isfinite(value):
         return ""
-    return decimal(value) if value < 0 else f"+{decimal(value)}"
+    return decimal(value, digits) if value < 0 else f"+{decimal(value, digits)}"
 
 
 def number(value: float) -> str:

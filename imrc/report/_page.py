@@ -139,6 +139,12 @@ def grid(rows: Iterable[Sequence[object]], columns: Sequence[str] = ()) -> str:
     return f'<div class="scroll"><table>{head}<tbody>{body}</tbody></table></div>'
 
 
+def listed(texts: Iterable[object]) -> str:
+    """Return texts as a list; nothing if there are none."""
+    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    return items and f"<ul>{items}</ul>"
+
+
 def _json(name: str, content: object) -> str:
     return _packed(name, gzip.compress(to_json_plotly(content).encode(), mtime=0))
 

@@ -20,28 +20,9 @@ from imrc.evaluation.budget import budget_table
 from imrc.evaluation.latex import caption, latex_table
 from imrc.evaluation.settings import BORROWING, STRATEGIES, as_command, as_python
 from imrc.evaluation.significance import with_error
-from imrc.planning import (
-    Place,
-    Plan,
-    Rate,
-    make_plan,
-    more_sentence,
-    promise_sentence,
-    samples_for,
-)
+from imrc.planning import Place, Plan, Rate, make_plan, more_sentence, promise_sentence, samples_for
+from imrc.report import worth as past
 from imrc.report.decision import Advice, Decision, decide, usual_answer
-from imrc.report.worth import (
-    RANGE,
-    accounts_sentence,
-    borrowing_note,
-    budget_sentence,
-    measured_sentence,
-    realised_samples,
-    realised_sentence,
-    reason_sentence,
-    theorem_4_sentence,
-    worth_sentence,
-)
 from imrc.tasks import TaskSequence
 from imrc.wording import RULES, capital, decimal, number, plain, unmarked
 
@@ -87,7 +68,7 @@ class Report:
     """The most frequent class, and one rule for all tasks, on the draws of the run."""
     curve: tuple[RunResult, ...] = ()
     """Runs at several n, including the run itself, to tell what more labels are worth; empty unless requested."""
-    name: str = ""  #: Name of the tasks in sentences; empty: the name of the sequence.
+    name: str = ""  #: Name of the tasks in sentences; by default the name of the sequence.
     is_first_look: bool = False
     """Whether only the first repetitions are done, so that there are means and charts but no advice yet."""
     as_text: Callable[[str], str] = field(default_factory=lambda: readable)
@@ -130,10 +111,9 @@ class Report:
     @property
     def evolving(self) -> bool | None:
         """Whether the tasks evolve as the paper assumes; None if the data cannot tell."""
-        if self.verdict is None or self.verdict.assumption == "supported":
-            return None if self.verdict is None else True
-        known = self.verdict.assumption == "contradicted" or self.verdict.name == "no_change"
-        return False if known else None
+        if self.verdict is None or self.verdict.name == "no_change":
+            return None if self.verdict is None else False
+        return {"supported": True, "contradicted": False}.get(self.verdict.assumption)
 
     @property
     def pays(self) -> bool | None:
@@ -147,7 +127,7 @@ class Report:
         """Errors of the strategies, the simplest first.
 
         Columns: strategy, title, error (or balanced error, see ``decision.measure``), standard error, low and high (95
-        % interval), recall (where a class is rare) and advised.
+        % interval), recall (if a class is rare) and advised.
         """
         return self.decision.errors
 
@@ -180,12 +160,12 @@ class Report:
     @property
     def measured(self) -> str:
         """How much lower the error of the main rule is than without other tasks; empty for a first look."""
-        return "" if self.is_first_look else measured_sentence(self.run)
+        return "" if self.is_first_look else past.measured_sentence(self.run)
 
     @property
     def accounts(self) -> str:
         """How W and the accounts of past predictions affected the rules."""
-        return accounts_sentence(self.run)
+        return past.accounts_sentence(self.run)
 
     @cached_property
     def worth(self) -> tuple[str, ...]:
@@ -194,12 +174,15 @@ class Report:
         if self.is_first_look:
             return ()
         found = effective_samples(run)
-        said = [f"{self.measured} {reason_sentence(run, diagnosis)}", f"{worth_sentence(run, self.verdict)} {RANGE}"]
+        said = [
+            f"{self.measured} {past.reason_sentence(run, diagnosis)}",
+            f"{past.worth_sentence(run, self.verdict)} {past.RANGE}",
+        ]
         if len(self.curve) > 1:
-            said.append(realised_sentence(realised_samples(self.curve, self.n), self.n))
-        said.append(borrowing_note(found))
+            said.append(past.realised_sentence(past.realised_samples(self.curve, self.n), self.n))
+        said.append(past.borrowing_note(found))
         if self.plan is not None and self.plan.of == "mean":
-            said.append(theorem_4_sentence(found, self.plan, run))
+            said.append(past.theorem_4_sentence(found, self.plan, run))
         return tuple(text.strip() for text in said if text)
 
     @cached_property
@@ -222,7 +205,7 @@ class Report:
         if said and self.verdict is not None and self.verdict.assumption != "supported":
             said[0] = f"If the tasks evolve as the theorems assume: {said[0]}"
         if len(self.curve) > 1:
-            said.insert(0, budget_sentence(budget_table(self.curve), self.n))
+            said.insert(0, past.budget_sentence(budget_table(self.curve), self.n))
         return tuple(said)
 
     def planned(self, *, ess: float | None = None, error: float | None = None, of: Place | None = None) -> Plan:
@@ -256,9 +239,10 @@ class Report:
         """The settings, as stated at the top of every report."""
         settings, many = self.run.settings, self.run.settings.repetitions
         first = "first look, " if self.is_first_look else ""
+        scenario = "" if settings.scenario == "continual" else f"scenario {settings.scenario}, "
         return (
             f"{self.run.n_tasks} tasks, n = {settings.n}, b = {settings.reach(self.run.n_tasks)}, W = "
-            f"{settings.learner.W}, preset {settings.preset}, seed {settings.seed}; {first}{many} "
+            f"{settings.learner.W}, preset {settings.preset}, {scenario}seed {settings.seed}; {first}{many} "
             f"repetition{'s' * (many > 1)}"
         )
 
@@ -276,18 +260,19 @@ class Report:
         return "\n".join(map(unmarked, lines))
 
     def _repr_html_(self) -> str:
-        top = max(0.05, 1.05 * float(np.nanmax([max(one.error.mean, one.high) for one in self.decision.strategies])))
-        rows = ""
-        for one in self.decision.strategies:
-            low, high = (f"{260 * end / top:.1f}" for end in np.nan_to_num([one.low, one.high], nan=one.error.mean))
+        strategies = self.decision.strategies
+        top, rows = max(0.05, 1.05 * float(np.nanmax([max(one.error.mean, one.high) for one in strategies]))), ""
+        for one in strategies:
+            ends = np.nan_to_num([one.low, one.error.mean, one.high], nan=one.error.mean)
+            low, middle, high = (f"{260 * end / top:.1f}" for end in ends)
             drawn = (
                 f'<svg width="264" height="16" role="img" aria-label="{decimal(one.low)} to {decimal(one.high)}">'
                 f'<line x1="{low}" x2="{high}" y1="8" y2="8" stroke="currentColor" stroke-width="5" opacity=".3"/>'
-                f'<circle cx="{260 * one.error.mean / top:.1f}" cy="8" r="5" fill="currentColor"/></svg>'
+                f'<circle cx="{middle}" cy="8" r="5" fill="currentColor"/></svg>'
             )
-            name, mark = html.escape(one.title), " ✓" * (one.name == self.advice.advised)
-            cells = f"<td>{with_error(one.error)}{mark}</td><td>{drawn}</td>"
-            rows += f'<tr><th style="text-align: left">{name}</th>{cells}</tr>'
+            error = with_error(one.error) + " ✓" * (one.name == self.advice.advised)
+            title = f'<th style="text-align: left">{html.escape(one.title)}</th>'
+            rows += f"<tr>{title}<td>{error}</td><td>{drawn}</td></tr>"
         said = [self.decision.sentence, self.decision.action]
         said += [] if self.verdict is None else [f"{capital(self.verdict.title)}. {self.meaning}", self.measured]
         told = "".join(f"<p>{html.escape(unmarked(text))}</p>" for text in said)
@@ -363,12 +348,13 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON, with `schema` and `version`; missing numbers are None."""
-        decision, settings = self.decision, self.run.settings
+        decision, advice, settings = self.decision, self.advice, self.run.settings
         plan = None if self.plan is None else {place: found._asdict() for place, found in self.plan.promised.items()}
+        sentences = {"sentence": decision.sentence, "action": decision.action}
         told: dict[str, Any] = plain(
             {
                 "schema": "imrc.report",
-                "version": 1,  # changes where a name or a meaning does
+                "version": 1,  # changes if a name or a meaning does
                 "name": self.name,
                 "first_look": self.is_first_look,
                 "n": self.n,
@@ -379,14 +365,9 @@ class Report:
                 "pays": self.pays,
                 "measure": decision.measure,
                 "errors": self.errors.to_dict("records"),
-                "advice": {
-                    "verdict": self.advice.verdict,
-                    "best": self.advice.best,
-                    "advised": self.advice.advised,
-                    "sentence": unmarked(decision.sentence),
-                    "action": unmarked(decision.action),
-                    "notes": [*map(unmarked, decision.notes)],
-                },
+                "advice": {name: getattr(advice, name) for name in ("verdict", "best", "advised")}
+                | {name: unmarked(text) for name, text in sentences.items()}
+                | {"notes": [*map(unmarked, decision.notes)]},
                 "verdict": None if self.diagnosis is None else self.diagnosis.summary(self.n),
                 "meaning": self.meaning,
                 "worth": [*map(unmarked, self.worth)],

@@ -9,12 +9,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
 import plotly.graph_objects as go
 
 from imrc import datasets
-from imrc.diagnostics import Assessment, words
+from imrc.diagnostics import words
 from imrc.evaluation import RunResult, effective_samples
 from imrc.evaluation.measures import MEASURES, definitions, samples_text
 from imrc.evaluation.settings import HEADLINES
@@ -116,11 +115,9 @@ def _measures(result: RunResult) -> str:
         [RULES.get(rule, rule), *(with_spread(one.mean, one.stderr) or "not measured" for one in found.values())]
         for rule, found in result.measures().items()
     ]
-    told = "".join(f"<li>{_page.escape(f'{title}: {text}')}</li>" for title, text in definitions().items())
-    return (
-        _page.grid(rows, ["Rule", *(one.title for one in MEASURES.values())])
-        + f'<p class="quiet">R[i, j]: accuracy on task j after task i of T; ± one standard error.</p><ul>{told}</ul>'
-    )
+    table = _page.grid(rows, ["Rule", *(one.title for one in MEASURES.values())])
+    note = _page.note("R[i, j]: accuracy on task j after task i of T; ± one standard error.")
+    return table + note + _page.listed(f"{title}: {text}" for title, text in definitions().items())
 
 
 def _verdict(report: Report) -> list[str]:
@@ -158,64 +155,43 @@ def _repeat(report: Report, commands: Mapping[str, str] | None) -> str:
     return "".join(f"<h3>{_page.escape(name)}</h3><pre>{_page.escape(text)}</pre>" for name, text in commands.items())
 
 
-def _errors(result: RunResult, decision: Decision, references: RunResult | None) -> Iterator[tuple[str, go.Figure]]:
-    risk = RISKS[result.loss]
-    yield "decision", decision_chart(decision.errors, decision.measure)
-    for quantity in QUANTITIES[: 3 if result.loss == "0-1" else 2]:
-        yield f"heatmaps-{quantity}", run_heatmaps(result, quantity, risk.lower())
-    yield "ladder", run_ladder(result)
-    yield "error-curves", run_curves(result, references)
-    yield "task-story", run_story(result, max(1, result.n_tasks // 2))
-    if result.choices:
-        yield "choices", run_choices(result)
-
-
-def _effective(report: Report) -> Iterator[tuple[str, go.Figure]]:
-    result, plan = report.run, report.plan
-    yield "ess-parts", ess.ess_parts_chart(ess.ess_parts_table(ess.run_parts(result), result.labels))
-    if report.diagnosis is not None and plan is not None:
-        if plan.of == "mean":
-            yield "ess-curves", ess.ess_by_task(plan.k, plan.b, ess.OwnRatio(*report.diagnosis.ratio_at(plan.n)))
-        yield "plan", ess.plan_chart(plan_table(plan), plan)
-
-
-def _evidence(diagnosis: Assessment) -> Iterator[tuple[str, go.Figure]]:
-    if diagnosis.variogram is None:
-        return
-    if diagnosis.pacf is not None:
-        yield "partial-autocorrelation", evolving.pacf_panels({"This sequence": diagnosis.pacf})
-    yield "variogram", evolving.variogram_chart(diagnosis)
-    yield "change", evolving.change_chart(diagnosis)
-    yield "distances", evolving.distance_heatmap(diagnosis)
-    if diagnosis.models:
-        yield "models", evolving.model_gaps(diagnosis)
-
-
-def _compared(compared: Sequence[RunResult]) -> Iterator[tuple[str, go.Figure]]:
-    if not compared:
-        return
-    from imrc.evaluation.comparison import comparison_table, curve_table, score_table
-    from imrc.paper.printed import with_printed
-
-    table = with_printed(comparison_table(score_table(list(compared))))
-    yield "method-errors", against_others.method_errors(table)
-    if len(table) > 1:
-        yield "method-differences", against_others.method_differences(table)
-    best = list(table["method"])[:6]
-    by_step = curve_table(list(compared))
-    yield "method-curves", against_others.method_curves(by_step[by_step["method"].isin(best)])
-
-
 def charts(report: Report, compared: Sequence[RunResult] = ()) -> Iterator[tuple[str, str, go.Figure]]:
     """Yield topic, stem of a file, and figure of each chart of a report."""
-    found = {
-        "Errors": _errors(report.run, report.decision, report.references),
-        "Effective sample size": _effective(report),
-        "Do the tasks evolve?": iter(()) if report.diagnosis is None else _evidence(report.diagnosis),
-        "Comparison": _compared(compared),
-    }
-    for topic, drawn in found.items():
-        yield from ((topic, stem, figure) for stem, figure in drawn)
+    result, plan, diagnosis, topic = report.run, report.plan, report.diagnosis, "Errors"
+    yield topic, "decision", decision_chart(report.errors, report.decision.measure)
+    for quantity in QUANTITIES[: 3 if result.loss == "0-1" else 2]:
+        yield topic, f"heatmaps-{quantity}", run_heatmaps(result, quantity, RISKS[result.loss].lower())
+    yield topic, "ladder", run_ladder(result)
+    yield topic, "error-curves", run_curves(result, report.references)
+    yield topic, "task-story", run_story(result, max(1, result.n_tasks // 2))
+    if result.choices:
+        yield topic, "choices", run_choices(result)
+    topic = "Effective sample size"
+    yield topic, "ess-parts", ess.ess_parts_chart(ess.ess_parts_table(ess.run_parts(result), result.labels))
+    if diagnosis is not None and plan is not None:
+        if plan.of == "mean":
+            yield topic, "ess-curves", ess.ess_by_task(plan.k, plan.b, ess.OwnRatio(*diagnosis.ratio_at(plan.n)))
+        yield topic, "plan", ess.plan_chart(plan_table(plan), plan)
+    if diagnosis is not None and diagnosis.variogram is not None:
+        topic = "Do the tasks evolve?"
+        if diagnosis.pacf is not None:
+            yield topic, "partial-autocorrelation", evolving.pacf_panels({"This sequence": diagnosis.pacf})
+        yield topic, "variogram", evolving.variogram_chart(diagnosis)
+        yield topic, "change", evolving.change_chart(diagnosis)
+        yield topic, "distances", evolving.distance_heatmap(diagnosis)
+        if diagnosis.models:
+            yield topic, "models", evolving.model_gaps(diagnosis)
+    if compared:
+        from imrc.evaluation.comparison import comparison_table, curve_table, score_table
+        from imrc.paper.printed import with_printed
+
+        topic, table = "Comparison", with_printed(comparison_table(score_table(list(compared))))
+        yield topic, "method-errors", against_others.method_errors(table)
+        if len(table) > 1:
+            yield topic, "method-differences", against_others.method_differences(table)
+        by_step = curve_table(list(compared))
+        best = by_step["method"].isin(table["method"].head(6))
+        yield topic, "method-curves", against_others.method_curves(by_step[best])
 
 
 def page_of(
@@ -235,7 +211,7 @@ def page_of(
     result, decision = report.run, report.decision
     when = (date or datetime.now(UTC)).astimezone(UTC)
     first = "a first look by imrc" if report.is_first_look else "a report by imrc"
-    labels = ["<h2>How many labels?</h2>", *map(_page.paragraph, report.labels)] if report.labels else []
+    steps = () if report.sequence is None else report.sequence.info.get("report", ())
     body = [
         _page.note(f"Evolving tasks: {first}"),
         f"<h1>{_page.sentence(decision.sentence)}</h1>",
@@ -247,7 +223,7 @@ def page_of(
         _headline(report),
         "<h2>Measures of continual learning</h2>",
         _measures(result),
-        *labels,
+        *(["<h2>How many labels?</h2>", *map(_page.paragraph, report.labels)] if report.labels else []),
     ]
     for topic, drawn in groupby(charts(report, compared), itemgetter(0)):
         body += [f"<h2>{_page.escape(topic)}</h2>", *(_page.chart(stem, figure) for _, stem, figure in drawn)]
@@ -256,18 +232,10 @@ def page_of(
         _page.grid(_settings(result).items()),
         "<h2>Data</h2>",
         _page.grid(_data(result, report.sequence).items()),
-        *_steps(report.sequence),
+        _page.listed(steps),
         "<h2>Repeat it</h2>",
         _repeat(report, commands),
         f'<p class="quiet">Made with {_page.escape(versions(_PACKAGES))} on {_page.escape(platform.system())}, '
         f"{when:%Y-%m-%d %H:%M} UTC.</p>",
     ]
     return _page.page(f"Evolving tasks: {report.name}", body)
-
-
-def _steps(sequence: TaskSequence | None) -> list[str]:
-    """Say what was done to a file when it was cut into tasks."""
-    said: Any = sequence.info.get("report", ()) if sequence is not None else ()
-    if not said:
-        return []
-    return ["<ul>" + "".join(f"<li>{_page.escape(line)}</li>" for line in said) + "</ul>"]

@@ -11,7 +11,7 @@ import pandas as pd
 from imrc.core.settings import SETTINGS
 from imrc.evaluation.comparison import UNTUNED
 from imrc.evaluation.significance import Difference, Headline, Interval, with_error
-from imrc.wording import capital, decimal, fewest, listed, p_cell, signed, with_spread
+from imrc.wording import capital, decimal, ends, fewest, listed, p_cell, signed, with_spread
 
 
 def interval_words(difference: Difference | Interval) -> str:
@@ -19,15 +19,17 @@ def interval_words(difference: Difference | Interval) -> str:
 
     >>> interval_words(Difference(-0.066, 0.02, 0.006, -0.0801, -0.052, 0.001, clear=True))
     '−.066 (−.080 to −.052)'
+    >>> interval_words(Interval(-0.0027, -0.0051, -0.0003))
+    '−.003 (−.0051 to −.0003)'
     """
     text = signed(difference.mean)
     if math.isfinite(difference.low):
-        text += f" ({signed(difference.low)} to {signed(difference.high)})"
+        text += f" ({ends(difference.low, difference.high, shown=signed)})"
     return text.replace("-", "−")
 
 
 def plain_errors_note(rare: str) -> str:
-    """Say what errors of single tasks are where a run is judged by the balanced error; `rare` names the rare class."""
+    """Say what errors of single tasks are if a run is judged by the balanced error; `rare` names the rare class."""
     return (
         f"Errors of single tasks are plain error rates, because one task has too few samples of “{rare}” for a "
         "balanced error."
@@ -50,18 +52,15 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
         return first
     if (verdicts == "untested").any():
         return f"{first} With one repetition, no difference can be tested."
-    counts = {
-        "clearly better": int((verdicts == "better").sum()),
-        "clearly worse": int((verdicts == "worse").sum()),
-        "statistically tied": int((verdicts == "no clear difference").sum()),
-    }
+    words = {"better": "clearly better", "worse": "clearly worse", "no clear difference": "statistically tied"}
+    counts = {what: int((verdicts == verdict).sum()) for verdict, what in words.items()}
     parts = [f"{count} {'are' if count > 1 else 'is'} {what}" for what, count in counts.items() if count]
     parts[0] = parts[0].replace(" ", f" of {len(verdicts)} other{'s' * (len(verdicts) > 1)} ", 1)
     return f"{first} Against **{reference['title']}**, {listed(parts)}."
 
 
 def winner_sentence(table: pd.DataFrame) -> str:
-    """Say by how much the method with the fewest errors beats the reference, at what cost; empty if it is it."""
+    """Say by how much the best method beats the reference (or, if it is the reference, the next one), at what cost."""
     fair, best, reference = _fair(table)
     is_reference = best["method"] == reference["method"]
     if is_reference and len(fair) < 2:
@@ -70,16 +69,16 @@ def winner_sentence(table: pd.DataFrame) -> str:
     tested = other if is_reference else best
     low, high = (-tested["high"], -tested["low"]) if is_reference else (tested["low"], tested["high"])
     difference = signed(best["error"] - other["error"])
-    difference += f", 95 % interval {signed(low)} to {signed(high)}" if math.isfinite(low) else ""
+    difference += f", 95 % interval {ends(low, high, shown=signed)}" if math.isfinite(low) else ""
     what = "makes fewer errors than" if best["measure"] == "error" else f"has a lower {best['measure']} than"
     verb = "is statistically tied with" if tested["verdict"] == "no clear difference" else what
-    text = f"It {verb} {other['title']} (difference {difference}). "
+    text = f"It {verb} {other['title']} (difference {difference}).".replace("-", "−")
     costs = [
         _times(best[column], other[column], noun)
         for column, noun in (("seconds", "time per task"), ("state", "memory"))
         if other[column] > 0 and best[column] > 0
     ]
-    return (text + (f"It takes {' and '.join(costs)}." if costs else "")).replace("-", "−")
+    return f"{text} It takes {' and '.join(costs)}." if costs else text
 
 
 def _times(cost: float, other: float, noun: str) -> str:
@@ -142,12 +141,10 @@ def significance_note(table: pd.DataFrame, repetitions: int) -> str:
     """Return how differences were tested and what the result covers."""
     if repetitions < 2:
         return "With one repetition, no test is possible. Choose at least 5 repetitions to compare methods."
-    note = (
-        f"Differences are tested by paired t intervals over {repetitions} repetitions at the 5 % level. Forward "
-        "and backward against alone, with the same preset, is the planned comparison; the others of the "
-        f"{len(table) - 1} are corrected by Holm's method. Repetitions redraw samples from the same data, so the "
-        f"results hold for this dataset and n, not for other data."
-    )
+    few = f" With {repetitions} repetitions, only large differences can be detected." if repetitions < 5 else ""
     return (
-        note if repetitions >= 5 else f"{note} With {repetitions} repetitions, only large differences can be detected."
+        f"Differences are tested by paired t intervals over {repetitions} repetitions at the 5 % level. Forward and "
+        "backward against alone, with the same preset, is the planned comparison; the others of the "
+        f"{len(table) - 1} are corrected by Holm's method. Repetitions redraw samples from the same data, so the "
+        f"results apply to this dataset and n, not to other data.{few}"
     )

@@ -1,7 +1,6 @@
 """Advice from a run: the strategies, which is best, how certain that is, and what it is worth.
 
-Learning forward and backward is not only compared with learning each task alone, because the first things to try
-are to predict the most frequent class always, and to use one rule for everything so far.
+The simplest things to try, the most frequent class and one rule for everything so far, are strategies too.
 """
 
 from __future__ import annotations
@@ -18,44 +17,44 @@ from imrc.evaluation.results import RunResult, same_draws
 from imrc.evaluation.settings import REFERENCES, SCENARIOS, STRATEGY_TITLES, ScenarioName, planned
 from imrc.evaluation.significance import Headline, Interval, mean_interval, paired_differences, with_error
 from imrc.tasks import TaskSequence
-from imrc.wording import RULES, decimal, fewest, in_columns, unmarked
+from imrc.wording import decimal, ends, fewest, in_columns, unmarked
 
 
 class _Words(NamedTuple):
-    """What texts call a strategy: as a title, as what makes errors, as what to do."""
+    """What texts call a strategy: as the cause of errors, as what to do, and as a title."""
 
-    title: str
     doing: str
     action: str
+    title: str
 
 
 _REVISE = "Update the rule with each new task, and also revise the rules of earlier tasks."
-_FORWARD = _Words(
-    RULES["forward"], "learning forward", "Update the rule with each new task. Revising old tasks does not pay."
-)
 _WORDS = {
-    "majority": _Words(STRATEGY_TITLES["majority"], "", ""),
-    "single": _Words(RULES["single"], "learning each task alone", "Train a rule for each task on its own samples."),
-    "pooled": _Words(STRATEGY_TITLES["pooled"], "pooling all tasks", "Train one rule for all tasks."),
-    "forward": _FORWARD,
-    "forward_backward": _Words(RULES["forward_backward"], "learning forward and backward", _REVISE),
+    name: _Words(doing, action, STRATEGY_TITLES[name])
+    for name, doing, action in (
+        ("majority", "always predicting {}", ""),
+        ("single", "learning each task alone", "Train a rule for each task on its own samples."),
+        ("pooled", "pooling all tasks", "Train one rule for all tasks."),
+        ("forward", "learning forward", "Update the rule with each new task. Revising old tasks does not pay."),
+        ("forward_backward", "learning forward and backward", _REVISE),
+    )
 }
 _WORDS_IN: dict[str, dict[str, _Words]] = {
     "multi_task": {
         "forward_backward": _Words(
-            "All tasks, each with its own rule",
             "learning all tasks, each with its own rule",
             "Learn all tasks together, and keep a rule for each.",
+            "All tasks, each with its own rule",
         )
     },
-    "adaptation": {"forward": _FORWARD._replace(action="Learn the newest task with the help of the tasks before it.")},
+    "adaptation": {
+        "forward": _WORDS["forward"]._replace(action="Learn the newest task with the help of the tasks before it.")
+    },
     "next_task": {
         "single": _Words(
-            "The rule of the last task",
-            "the rule of the last task",
-            "Use the rule of the last task for the next one.",
+            "the rule of the last task", "Use the rule of the last task for the next one.", "The rule of the last task"
         ),
-        "forward": _FORWARD._replace(action="Use the forward rule for the next task until its labels come."),
+        "forward": _WORDS["forward"]._replace(action="Use the forward rule for the next task until its labels come."),
     },
 }
 """Words of scenarios that need different ones."""
@@ -70,7 +69,7 @@ ENOUGH = 5
 """Repetitions from which on there is advice."""
 
 MARGIN = 0.01
-"""A simpler strategy is advised if it surely loses less than this against the best."""
+"""A simpler strategy is advised if its error is, with confidence, less than this above the lowest."""
 
 USEFUL = 0.02
 """By how much the best must beat the most frequent class to be of use."""
@@ -83,20 +82,19 @@ class Advice:
     # why none is advised, or what the advised one is
     verdict: Literal["nothing tested", "too few repetitions", "none of these", "simpler", "best", "close"]
     best: str  # lowest mean error
-    advised: str | None = None  # None: none of them
-    # of "none of these" majority, of "simpler" the advised one, of "close" the best simpler one whose interval holds 0
+    advised: str | None = None
+    # "none of these": majority; "simpler": the advised one; "close": the best simpler one whose interval contains 0
     rival: str | None = None
-    # the rival's error less that of the best, with its 95 % t interval over repetitions
-    loss: Interval | None = None
+    loss: Interval | None = None  # the rival's error minus that of the best, with its 95 % t interval over repetitions
 
 
 def advise(errors: Mapping[str, Floats]) -> Advice:
     """Choose a strategy by the errors of all on the same draws, the simplest first, "majority" among them.
 
-    The best is the one with the lowest mean. A simpler one is advised instead if the upper end of the 95 % interval of
-    its loss against the best is below `MARGIN`; otherwise the best, called close where that interval holds 0. With
-    fewer than `ENOUGH` repetitions, or where the best does not beat the most frequent class by `USEFUL` with an
-    interval that excludes 0, none is advised.
+    The best has the lowest mean. A simpler one is advised instead if the upper end of the 95 % interval of its loss
+    against the best is below `MARGIN`; otherwise the best, called close if that interval contains 0. None is advised
+    with fewer than `ENOUGH` repetitions, or if the best does not beat the most frequent class by `USEFUL` with an
+    interval that excludes 0.
 
     >>> noise = np.array([-0.02, -0.01, 0.0, 0.01, 0.02])
     >>> found = advise({"majority": 0.5 + noise, "single": 0.204 + noise, "forward": 0.2 + noise})
@@ -129,7 +127,7 @@ class Strategy:
     name: str  # one of `STRATEGY_TITLES`
     title: str
     errors: tuple[float, ...]  # in each repetition, the same average for all
-    recall: float | None = None  # share of the rare class that is found; None: no class is rare
+    recall: float | None = None  # share of the rare class that is found, if a class is rare
 
     @property
     def error(self) -> Headline:
@@ -149,14 +147,14 @@ class Strategy:
 
 @dataclass(frozen=True, repr=False)
 class Decision:
-    """What a run says should be done."""
+    """Which strategy to choose after a run, and why."""
 
     strategies: tuple[Strategy, ...]  # the simplest first
     advice: Advice
     sentence: str  # the finding, in Markdown
     action: str  # what to do, in a few plain sentences
-    notes: tuple[str, ...] = ()  # what a reader should know besides
-    rare: str = ""  # name of the rare class, where there is one: errors are then balanced errors
+    notes: tuple[str, ...] = ()  # what else a reader should know
+    rare: str = ""  # name of the rare class, if there is one: errors are then balanced errors
 
     @property
     def measure(self) -> str:
@@ -203,8 +201,8 @@ def decide(
     names the most frequent class, `as_text` escapes names from the data.
     """
     kind, words = result.scenario.kind, _WORDS | _WORDS_IN.get(result.settings.scenario, {})
-    guessing = "the most frequent class" if usual is None else f"“{as_text(usual)}”"
-    words["majority"] = words["majority"]._replace(doing=f"always predicting {guessing}")
+    guessing = words["majority"].doing.format("the most frequent class" if usual is None else f"“{as_text(usual)}”")
+    words["majority"] = words["majority"]._replace(doing=guessing)
     runs = _runs(result, references)
     plain = {name: run.per_repetition(name, kind) for name, run in runs.items()}
     if references is None:
@@ -270,14 +268,14 @@ def _said(
     if verdict == "too few repetitions":
         found = f"**there are too few repetitions to tell**: in {len(errors[best])}, {doing} ({mean[best]})"
         return found, f"Choose at least {ENOUGH} repetitions to get advice."
-    rival = advice.rival or best
-    other = words[rival].doing
+    other, margin = words[advice.rival or best].doing, decimal(MARGIN, 2)
+    rival = mean[advice.rival or best]
     if advice.advised is None:
         rule = min(float(values.mean()) for name, values in errors.items() if name != "majority")
         wanted = f"A useful rule beats {other} by at least {decimal(USEFUL, 2)}, with a 95 % interval above 0"
-        # A wide interval says that repetitions are wanting; only a narrow one says something about the data.
+        # More repetitions are worth trying only if the interval is wide.
         more = " More repetitions may settle it." if loss is not None and loss.high >= USEFUL else ""
-        found = f"**no rule clearly beats {other}** ({mean[rival]}; the best rule {decimal(rule)})"
+        found = f"**no rule clearly beats {other}** ({rival}; the best rule {decimal(rule)})"
         return found, f"Do not use any of these yet. {wanted}.{more}"
     action = words[advice.advised].action
     if action == _REVISE and (pays := steps_that_pay(result)):
@@ -285,11 +283,12 @@ def _said(
     if loss is None:
         worth = _worth(errors, best, words, rare, result.settings.scenario)
         return f"**{doing}** ({mean[best]}){worth}", action
-    interval = f"{decimal(loss.mean)} (95 % interval {decimal(loss.low)} to {decimal(loss.high)})"
     if verdict == "simpler":
-        found = f"**{other} is nearly as good as the best** ({mean[rival]}; {words[best].doing} {mean[best]})"
-        return found, f"{action} Its error is {interval} above the lowest, less than {decimal(MARGIN, 2)}."
-    found = f"**{doing} ({mean[best]}), but it is close**: {other} reaches {mean[rival]}"
+        found = f"**{other} is nearly as good as the best** ({rival}; {words[best].doing} {mean[best]})"
+        gap = f"{decimal(loss.mean)}, 95 % interval {ends(loss.low, loss.high, MARGIN)}"
+        return found, f"{action} We advise it because it is simpler and the best is less than {margin} better ({gap})."
+    found = f"**{doing} ({mean[best]}), but it is close**: {other} reaches {rival}"
+    interval = f"{decimal(loss.mean)} (95 % interval {ends(loss.low, loss.high)})"
     return found, f"{action} It is close: {other} raises the error by {interval}, so it may be just as good."
 
 
@@ -301,8 +300,8 @@ def _worth(
     unit, worth = " points of balanced error" if rare else " errors in 100", []
     for name in ("single", "pooled", SCENARIOS[scenario].main):
         if name in found and found[name].clear:
-            low, high = 100.0 * found[name].low, 100.0 * found[name].high
-            worth.append(f"{low:.1f} to {high:.1f} fewer{unit} than {words[name].doing}")
+            interval = ends(100 * found[name].low, 100 * found[name].high, digits=1, shown="{:.{}f}".format)
+            worth.append(f"{interval} fewer{unit} than {words[name].doing}")
             unit = ""
     return f": {', and '.join(worth[:2])}" if worth else ""
 
@@ -318,8 +317,7 @@ def steps_that_pay(result: RunResult) -> int:
     for lag in range(1, values.shape[2]):
         there = values[:, : values.shape[1] - lag]
         gaps[str(lag)] = (there[:, :, lag] - there[:, :, lag - 1]).mean(axis=1)
-    found = paired_differences(gaps, "none")
-    pays = 0
+    found, pays = paired_differences(gaps, "none"), 0
     while (step := found.get(str(pays + 1))) and step.clear and step.mean < 0:
         pays += 1
     return pays

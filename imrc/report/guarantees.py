@@ -29,8 +29,8 @@ class PlugIn:
     """Estimates, from all samples of a task, of the quantities in the bounds that depend on the truth."""
 
     tasks: NDArray[np.int64]  # tasks evaluated, from 0
-    risk: Floats  # minimax risk with the averages over all samples of the task taken as exact: stands for R_inf
-    mu_norm: Floats  # ||mu||_1 of that rule: stands for ||mu_inf||_1
+    risk: Floats  # in place of R_inf: minimax risk with the averages over all samples of the task taken as exact
+    mu_norm: Floats  # in place of ||mu_inf||_1: ||mu||_1 of that rule
     M: float  # largest |component| of Phi seen
     m: int  # number of components
     n_classes: int  # number of classes
@@ -49,14 +49,8 @@ def plug_in(sequence: TaskSequence, features: object = None, *, largest: int = 2
         risks.append(max(solution.value, 0.0))
         norms.append(float(np.abs(solution.mu).sum()))
         largest_value, width = max(largest_value, float(np.abs(X1).max())), X1.shape[1]
-    return PlugIn(
-        tasks=tasks,
-        risk=np.array(risks),
-        mu_norm=np.array(norms),
-        M=largest_value,
-        m=sequence.n_classes * width,
-        n_classes=sequence.n_classes,
-    )
+    classes = sequence.n_classes
+    return PlugIn(tasks, np.array(risks), np.array(norms), largest_value, classes * width, classes)
 
 
 def admissible_kappa(stand_in: PlugIn, result: Assessment) -> AdmissibleKappa:
@@ -105,17 +99,15 @@ def vacuous_sentence(stand_in: PlugIn, vacuous: ArrayLike, trivial: float, delta
     """State for how many tasks the bound is vacuous, and what would make it informative."""
     flags = np.asarray(vacuous, dtype=bool)
     middle = int(np.argsort(stand_in.mu_norm)[len(stand_in.mu_norm) // 2])
-    room = trivial - stand_in.risk[middle]
-    count = int(flags.sum())
+    room, norm, count = trivial - stand_in.risk[middle], float(stand_in.mu_norm[middle]), int(flags.sum())
     if count == 0:
         return "The bound is below the risk of guessing for every task shown."
     all_of = "every task shown" if count == len(flags) else f"{count} of the {len(flags)} tasks shown"
     text = f"The bound is vacuous for {all_of}: it is above the risk of guessing."
-    if room > 0:
-        norm = float(stand_in.mu_norm[middle])
-        size = samples_for_bound(room, m=stand_in.m, mu_norm=norm, delta=delta, M=stand_in.M, kappa=kappa)
-        text += f" For a typical task, an informative bound needs an effective sample size of {huge(size)}."
-    return text
+    if room <= 0:
+        return text
+    size = samples_for_bound(room, m=stand_in.m, mu_norm=norm, delta=delta, M=stand_in.M, kappa=kappa)
+    return f"{text} For a typical task, an informative bound needs an effective sample size of {huge(size)}."
 
 
 def order_sentence(verdict: Verdict) -> str:
@@ -125,22 +117,19 @@ def order_sentence(verdict: Verdict) -> str:
             "Theorems 1 and 3 assume changes that are independent and zero-mean. The verdict on these tasks is "
             f"*{verdict.title}*, so here neither these bounds nor their order is guaranteed."
         )
-    seen = {
-        "supported": "which the diagnosis supports",
-        "open": "which the diagnosis neither supports nor contradicts",
-    }[verdict.assumption]
+    seen = "supports" if verdict.assumption == "supported" else "neither supports nor contradicts"
     return (
-        f"More effective samples mean a smaller margin if the tasks evolve as assumed, {seen}, and if variances and "
-        f"changes are known. Here they are estimated."
+        f"More effective samples mean a smaller margin if the tasks evolve as assumed, which the diagnosis {seen}, and "
+        "if variances and changes are known. Here they are estimated."
     )
 
 
 def constants_sentence(stand_in: PlugIn) -> str:
     """State the constants of a bound."""
-    low, high = float(stand_in.mu_norm.min()), float(stand_in.mu_norm.max())
+    low, high = number(float(stand_in.mu_norm.min())), number(float(stand_in.mu_norm.max()))
     return (
         f"Constants: M = {stand_in.M:.3g} (largest feature value seen), m = {stand_in.m} components, "
-        f"‖μ‖₁ from {number(low)} to {number(high)}."
+        f"‖μ‖₁ from {low} to {high}."
     )
 
 

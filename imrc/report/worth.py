@@ -25,6 +25,13 @@ _TURNS_BACK = 0.6
 _RARELY = 0.6
 """A rule that borrowed in fewer of its steps has judged by itself that neighbours mislead."""
 _ALONE = {"adaptation": "learning the newest task alone", "next_task": "the rule of the last task"}
+_WHOSE = {
+    "average": "Learnt from its own {} samples and those of other tasks, a task is worth",
+    "end": "Learnt from its own {} samples and those of all other tasks, a task is worth",
+    "newest": "Learnt from its own {} samples and those of the tasks before it, the newest task is worth",
+    "before": "Before it has any labels, and so from the tasks before it alone, the next task is worth",
+}
+"""How a task comes to its effective samples in a scenario, by the errors that are averaged."""
 
 
 def measured_sentence(result: RunResult, title: str | None = None) -> str:
@@ -46,17 +53,17 @@ def measured_sentence(result: RunResult, title: str | None = None) -> str:
         return f"{start} makes no clear difference compared with {alone}{numbers}."
     less = gain.mean < 0
     share = f"{100 * abs(gain.mean) / single.mean:.0f}\u00a0%" if single.mean > 0 else ""
-    if measure == "error":
-        return f"{start} makes {share} {'fewer' if less else 'more'} errors than {alone}{numbers}."
-    return f"{start} has a {share} {'lower' if less else 'higher'} {measure} than {alone}{numbers}."
+    more = f"makes {share} {'fewer' if less else 'more'} errors"
+    if measure != "error":
+        more = f"has a {share} {'lower' if less else 'higher'} {measure}"
+    return f"{start} {more} than {alone}{numbers}."
 
 
 def reason_sentence(result: RunResult, diagnosis: Assessment | None = None) -> str:
-    """Give the likely reason why errors do not follow effective samples; empty where they do or nothing is known."""
-    gain = result.difference(result.scenario.main)
+    """Give the likely reason why errors do not follow effective samples; empty if they do or nothing is known."""
+    gain, worth = result.difference(result.scenario.main), effective_samples(result)
     if not np.isfinite(gain.low) or (gain.clear and gain.mean < 0):
         return ""
-    worth = effective_samples(result)
     curve = None if diagnosis is None else diagnosis.variogram
     if curve is not None and len(curve.gamma) > 1 and curve.gamma[1] < _TURNS_BACK * curve.gamma[0]:
         return (
@@ -68,8 +75,8 @@ def reason_sentence(result: RunResult, diagnosis: Assessment | None = None) -> s
         return f"In the rules themselves, learning each task alone has a share of {100 * (1 - worth.borrowing):.0f} %."
     if diagnosis is not None and diagnosis.verdict.assumption == "contradicted":
         return (
-            f"The theorems assume independent changes around zero; the verdict here is *{diagnosis.verdict.title}*, "
-            "for which they promise nothing."
+            "The theorems assume independent changes around zero, and promise nothing if that is not so. Here the "
+            f"verdict is *{diagnosis.verdict.title}*."
         )
     return (
         "Effective samples make the mean vectors more precise, but errors need not follow. A few components, such as "
@@ -79,9 +86,9 @@ def reason_sentence(result: RunResult, diagnosis: Assessment | None = None) -> s
 
 
 def accounts_sentence(result: RunResult) -> str:
-    """State what W and the accounts of past predictions did: the mean share of each rate of change over the steps."""
+    """State how W and past predictions decided how much weight the past gets, and what a task is worth with it."""
     window, worth = result.settings.learner.W, effective_samples(result)
-    samples = f"on average, a task is worth {worth.mean:,.1f} samples"
+    samples = f"{_WHOSE[result.scenario.kind].format(result.settings.n)} {worth.mean:,.1f} samples on average."
     shares: dict[str, float] = {}
     for name, values in result.choices.items():
         if name.startswith("rate "):
@@ -90,10 +97,10 @@ def accounts_sentence(result: RunResult) -> str:
             )
             shares[kind] = shares.get(kind, 0.0) + float(values.mean())
     if not shares:
-        return f"With W = {window}, each change is estimated from the {window} nearest squared differences; {samples}."
+        return f"Each rate of change is the mean of the {window} nearest squared differences (W = {window}). {samples}"
     given = listed([f"{100 * share:.0f}\u00a0% {kind}" for kind, share in shares.items()])
     arrivals = "every new task" if window == "all" else f"the last {window} tasks"
-    return f"Weight of each assumption, by how well it predicted {arrivals} (W = {window}): {given}; {samples}."
+    return f"Weight of each assumption, by how well it predicted {arrivals} (W = {window}): {given}. {samples}"
 
 
 def worth_sentence(result: RunResult, verdict: Verdict | None = None) -> str:
@@ -101,14 +108,13 @@ def worth_sentence(result: RunResult, verdict: Verdict | None = None) -> str:
     worth = effective_samples(result)
     if worth.borrowing == 0:
         return f"**The theorems promise** no more than each task's own {worth.own:g} samples."
-    before = result.scenario.kind == "before"
     promise, condition = ("promise", "") if verdict is None else verdict.promise
-    text = (
-        f"**The theorems {promise}**, for the changes estimated in this run, that each task is worth {worth.mean:,.1f} "
-        f"samples {'before it has any labels' if before else f'instead of {worth.own:g}'}"
-    )
+    instead = "before it has any labels" if result.scenario.kind == "before" else f"instead of {worth.own:g}"
     interval = interval_text(worth)
-    return f"{text} ({'95 % interval ' if ' to ' in interval else ''}{interval}){condition}."
+    return (
+        f"**The theorems {promise}**, for the changes estimated in this run, that each task is worth {worth.mean:,.1f} "
+        f"samples {instead} ({'95 % interval ' if ' to ' in interval else ''}{interval}){condition}."
+    )
 
 
 def next_task_sentence(result: RunResult, ratio: tuple[float, float, float] | None = None) -> str:
@@ -134,20 +140,19 @@ def next_task_sentence(result: RunResult, ratio: tuple[float, float, float] | No
 def theorem_4_sentence(run: EffectiveSamples, plan: Plan, result: RunResult) -> str:
     """Compare Theorem 4 at the ratio measured on all samples, a plan's, with a run, and explain."""
     learner, theorem, b = result.settings.learner, plan.promised["mean"], plan.b
-    estimate = (
-        f"the run has to estimate the rate of change as it learns, from the {plan.n} samples drawn from each task so "
-        "far"
-        if learner.tracking == "rate"
-        else f"the run estimates variances and changes by equation (7) from {plan.n} samples of each task, so noise "
-        f"counts as change, and the component that changes most decides"
-    )
+    estimate = f"estimates the rate of change as it learns, from the {plan.n} samples drawn from each task so far"
+    if learner.tracking != "rate":
+        estimate = (
+            f"estimates variances and changes by equation (7) from {plan.n} samples of each task, so noise counts as "
+            "change, and the component that changes most decides"
+        )
     off = ", and because it borrows only in part" if run.borrowing < 1 and run.mean < theorem.value else ""
     full = effective_samples_of(plan.n, plan.k, plan.k - 1, plan.rate.value)
     limit = f" (without that limit, Theorem 4 gives {full:,.1f})" if b < plan.k - 1 else ""
     return (
         f"**Theorem 4**, with the ratio measured on all samples, gives {theorem.value:,.1f} ({theorem.low:,.1f} to "
         f"{theorem.high:,.1f}, from the interval of the ratio). Both are means over the tasks, with at most "
-        f"{b} step{'s' * (b != 1)} back{limit}. They differ because {estimate}{off}."
+        f"{b} step{'s' * (b != 1)} back{limit}. They differ because the run {estimate}{off}."
     )
 
 
@@ -188,8 +193,7 @@ def budget_sentence(table: pd.DataFrame, n: int) -> str:
 _DRAWS = 400
 _LEVEL = (0.025, 0.975)
 RANGE = "On real streams, errors implied .3 to 1.5 times as many samples as promised."
-"""Measured on eleven real sequences at n = 10, at the last step
-(`tests/benchmarks/README.md`)."""
+"""Measured on eleven real sequences at n = 10, at the last step (`tests/benchmarks/README.md`)."""
 
 
 @dataclass(frozen=True)
@@ -197,22 +201,20 @@ class Realised:
     """Effective samples of one rule, as its errors show them."""
 
     rule: str
-    value: float  # the n at which single-task learning has the same error; NaN: its curve does not say
-    low: float  # 95 % bootstrap interval over repetitions
-    high: float  # infinite: beyond the grid; NaN: one repetition or no value
+    value: float  # the n at which single-task learning has the same error; NaN if its curve does not tell
+    low: float  # 95 % bootstrap interval over repetitions; NaN with one repetition or without a value
+    high: float  # infinite if beyond the grid
     least: int  # first n of the grid
     most: int
     promised: EffectiveSamples  # by the recursions
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the promise lies in the interval; None where that cannot be told."""
-        if not math.isfinite(self.value) or not math.isfinite(self.low):
-            return None
-        return self.low <= self.promised.mean <= self.high
+        """Whether the promise lies in the interval; None if that cannot be told."""
+        return self.low <= self.promised.mean <= self.high if math.isfinite(self.value + self.low) else None
 
 
-def _says_something(errors: Floats, curve: Floats) -> bool:
+def _falls(errors: Floats, curve: Floats) -> bool:
     """Return whether a curve falls by more than noise, and rises nowhere by more."""
     if len(errors) < 2:
         return bool(curve[0] > curve[-1])
@@ -224,30 +226,26 @@ def _says_something(errors: Floats, curve: Floats) -> bool:
 def realised_samples(runs: Sequence[RunResult], n: int) -> list[Realised]:
     """Return how many samples each rule that borrows was worth at n, counted in errors, from runs with rising n.
 
-    The curve of single-task learning is made to fall by isotonic regression. InputError: no run with this n, or only
-    one.
+    Isotonic regression makes the curve of single-task learning fall. InputError if n was not run, or no other n.
     """
     mine = next((run for run in runs if run.settings.n == n), None)
     if mine is None or len(runs) < 2:
         raise InputError(f"Give runs at several n, including n = {n}.")
     grid = np.array([run.settings.n for run in runs], dtype=np.float64)
     alone = np.stack([run.judged("single") for run in runs], axis=1)
-    curve = falling(alone.mean(axis=0))
-    usable = _says_something(alone, curve)
-    generator = np.random.default_rng(0)
-    repetitions = len(alone)
-    found = []
+    repetitions, curve = len(alone), falling(alone.mean(axis=0))
+    usable, generator, found = _falls(alone, curve), np.random.default_rng(0), []
     for rule in (rule for rule in BORROWING if rule in mine.rules):
-        errors = mine.judged(rule)
-        value, low, high = (samples_at(grid, curve, float(errors.mean())) if usable else math.inf), math.nan, math.nan
-        if math.isfinite(value) and repetitions > 1:
+        errors, low, high = mine.judged(rule), math.nan, math.nan
+        value = samples_at(grid, curve, float(errors.mean())) if usable else math.inf
+        if math.isinf(value):
+            value = math.nan
+        elif repetitions > 1:
             drawn = generator.integers(repetitions, size=(_DRAWS, repetitions))
             many = [samples_at(grid, falling(alone[d].mean(axis=0)), float(errors[d].mean())) for d in drawn]
             # Order statistics: between a number and infinity there is nothing to interpolate.
-            low, high = np.quantile(many, _LEVEL, method="nearest")
-        promised = effective_samples(mine, rule)
-        value = value if math.isfinite(value) else math.nan
-        found.append(Realised(rule, value, float(low), float(high), int(grid[0]), int(grid[-1]), promised))
+            low, high = map(float, np.quantile(many, _LEVEL, method="nearest"))
+        found.append(Realised(rule, value, low, high, int(grid[0]), int(grid[-1]), effective_samples(mine, rule)))
     return found
 
 
@@ -255,8 +253,7 @@ def realised_text(found: Realised) -> str:
     """Return realised effective samples with their interval, in words where there is no number."""
     if math.isnan(found.value):
         return "beyond the grid"
-    at_least = "at most " if found.value <= found.least else ""
-    text = f"{at_least}{found.value:,.1f}"
+    text = f"{'at most ' if found.value <= found.least else ''}{found.value:,.1f}"
     if math.isnan(found.low):
         return text
     return f"{text} ({found.low:,.1f} to {f'{found.high:,.1f}' if math.isfinite(found.high) else 'beyond the grid'})"
@@ -271,12 +268,9 @@ def realised_sentence(found: Sequence[Realised], n: int) -> str:
             f"**The errors do not imply a number of samples.** Learning each task alone, with {main.least} to "
             f"{main.most} samples, never clearly reaches the error of {name} with {n}. The theorems promise {promised}."
         )
-    if main.agrees is None:
-        verdict = "one repetition cannot show whether the two agree"
-    elif main.agrees:
-        verdict = "the two agree"
-    else:
-        verdict = f"the errors imply {'fewer' if main.promised.mean > main.high else 'more'}"
+    other = f"the errors imply {'fewer' if main.promised.mean > main.high else 'more'}"
+    unknown = "one repetition cannot show whether the two agree"
+    verdict = {None: unknown, True: "the two agree", False: other}[main.agrees]
     return (
         f"**A task alone would need {realised_text(main)} samples** to match {name} with {n}. The theorems promise "
         f"{promised}: {verdict}."

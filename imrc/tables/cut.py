@@ -78,6 +78,8 @@ class Cut:
 
     def in_words(self) -> list[str]:
         """Return what the user should know, one sentence each."""
+        sizes = self.sequence.sizes
+        each = " to ".join(dict.fromkeys(f"{size:,}" for size in (sizes.min(), sizes.max())))
         rows = list(self.columns.itertuples(index=False, name=None))
         gaps = [f"{name!r} ({missing:,} cells)" for name, use, _, missing, _ in rows if missing and use == "numbers"]
         words, gone = (
@@ -90,7 +92,8 @@ class Cut:
             "Columns left out": gone,
         }
         return [
-            f"{self.sequence.sizes.sum():,} of {self.rows_read:,} rows are used, in {len(self.sequence):,} tasks.",
+            f"{sizes.sum():,} of {self.rows_read:,} rows are kept, in {len(sizes):,} tasks of {each} rows. A run draws "
+            "n rows of each task to learn from and tests on others. A model learns from all rows.",
             *self.warnings(),
             # What a column is comes from the whole file; everything learnt from values does not.
             "The whole file decides whether a column holds numbers, dates or words, and which labels there are. "

@@ -109,7 +109,7 @@ CASES = {
         "forward_backward",
         "pooled",
         "simpler",
-        "Its error is .00",
+        "it is simpler and the best is less than .01 better (.00",
     ),
     "close": ((0.6, 0.4, 0.33, 0.4, 0.32), 0.03, *["forward_backward"] * 2, "close", "It is close: pooling all tasks"),
     "neighbours mislead": ((0.6, 0.3, 0.4, 0.33, 0.35), 0.002, "single", "single", "best", "on its own samples"),
