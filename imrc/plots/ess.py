@@ -29,7 +29,6 @@ from imrc.plots._drawing import (
     escaped,
     name_curves,
     panels,
-    rgba,
     slider,
     task_ticks,
     whiskers,
@@ -39,7 +38,6 @@ from imrc.wording import RULES, decimal
 
 PAIRS = ((10, 13), (10, 20), (100, 103), (100, 110))  #: Task j of k tasks: the pairs in the paper's figure.
 
-BARS_UP_TO = 120
 _POWERS = range(-6, 3)
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")  # In the size of all other ticks.
 _FRAMES = 40  # Tasks that the slider can choose.
@@ -241,7 +239,7 @@ def ess_parts_table(parts: ArrayLike, labels: Sequence[str]) -> pd.DataFrame:
 
 
 def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
-    """Return stacked effective sample sizes by task: own, preceding, succeeding; bars up to 120 tasks, areas above."""
+    """Return stacked effective sample sizes by task: own, preceding, succeeding."""
     traces, x, names = Traces(), table["task"], escaped(table["label"])
     for name, rule in zip(PARTS, RULES, strict=True):
         if not table[name].any():
@@ -250,11 +248,7 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
             f"<b>task %{{x}}</b> (%{{customdata[0]}})<br>{name}: %{{customdata[1]:.1f}}<br>all: %{{customdata[2]:.1f}}"
         )
         said = {"customdata": table[["label", name, "ess"]].assign(label=names), "said": text}
-        if len(table) <= BARS_UP_TO:
-            traces.bars(x, table[name], name, COLOURS[rule], **said)
-        else:
-            area = {"stackgroup": "parts", "fillcolor": rgba(COLOURS[rule], 0.85)}
-            traces.line(x, table[name], name, COLOURS[rule], width=0, **area, **said)
+        traces.bars(x, table[name], name, COLOURS[rule], **said)
     return chart(
         traces,
         axis("task", **task_ticks(table["label"].tolist())),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from imrc.plots.fitting import plain_text
 from imrc.wording import RULES, with_spread
 
 _FULL = 0.2  # Differences of at least this size have the full colour.
+_DASHES = ("solid", "dash")  # Of the smaller and the larger n or k.
 _DARK = (-0.79, 0.86)  # Beyond these shares of the scale, white letters have more contrast than black ones.
 
 
@@ -104,63 +104,38 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
     )
 
 
-_BY_SIZE = ("solid", "dash", "dot", "dashdot")  # Line styles of several n: colours are those of the rules everywhere.
+def _ratio_ends(ratio: Floats, half: Floats) -> tuple[Floats, Floats]:
+    return ratio - half, ratio + half
 
 
 def window_curves(table: pd.DataFrame) -> go.Figure:
-    """Return errors against the number of consecutive tasks, and against n (if several), of the shipped "tasks".
+    """Return errors divided by that of single-task learning, against the number of consecutive tasks and against n.
 
-    Divided by that of single-task learning; `table` is of one sequence and preset.
+    `table` is the shipped "tasks", of one sequence and preset. Dashed: the larger n, and the larger k.
     """
-    sizes = sorted(table["n"].unique())
-    shown = table[table["rule"].isin(list(RULES)[1:])]
-    panel = {"k": _windows(shown, "k", "n", sizes, 1)}
-    titles, x_axes = ["Against k"], [axis("consecutive tasks k", **whole_numbers(int(table["k"].max()), 8))]
-    if len(sizes) > 1:
-        lengths = _two_lengths(table["k"].unique())
-        panel["n"] = _windows(shown, "n", "k", lengths, 2)
-        titles.append(f"Against n, k = {' and '.join(map(str, lengths))}")
-        x_axes.append(samples_axis(sizes))
-    traces = Traces(itertools.chain(*panel.values()))
+    sizes, lengths = (sorted(table[one].unique().tolist()) for one in ("n", "k"))
+    two = [lengths[len(lengths) // 4], min(lengths, key=lambda k: abs(k - 10))]
+    traces, shown = Traces(), table[table["rule"].isin(list(RULES)[1:])]
+    for panel, (over, other, values) in enumerate((("k", "n", sizes), ("n", "k", two)), start=1):
+        for (rule, part), (value, dash) in itertools.product(shown.groupby("rule"), zip(values, _DASHES, strict=False)):
+            rows = part[part[other] == value].sort_values(over)
+            points = (rows[column].to_numpy() for column in (over, "ratio", "ratio_half"))
+            look = {"dash": dash, "few": math.inf, "marker": {"size": 5}, "ends": _ratio_ends, "panel": panel}
+            traces.curve(points, f"{RULES[rule]}, {other} = {value}", COLOURS[rule], 0.13, **look)
+        ends = [table[over].min(), table[over].max()]
+        traces.straight(ends, [1.0, 1.0], RULES["single"], COLOURS["single"], dash="dot", panel=panel)
     traces.band_key(shown.assign(stderr=shown["ratio_stderr"]))
-    ends = decimals(np.concatenate([*_ratio_ends(shown["ratio"], np.nan_to_num(shown["ratio_half"])), [1.0]]))
+    up = decimals(np.concatenate([*_ratio_ends(shown["ratio"], np.nan_to_num(shown["ratio_half"])), [1.0]]))
     return panels(
         traces,
-        titles,
-        x_axes,
-        [axis("error / single-task error", **ends), *[axis(**ends)] * (len(titles) - 1)],
+        ["Against k", f"Against n, k = {two[0]} and {two[1]}"],
+        [axis("consecutive tasks k", **whole_numbers(lengths[-1], 8)), samples_axis(sizes)],
+        [axis("error / single-task error", **up), axis(**up)],
         gap=0.06,
         share_y=True,
         title="How much do more tasks help?",
         height=450,
     )
-
-
-def _windows(table: pd.DataFrame, over: str, other: str, values: Sequence[int], panel: int) -> Traces:
-    """Return the curves of a panel, for each rule and each of some values of what is not on its axis."""
-    traces = Traces()
-    for (rule, name), (value, dash) in itertools.product(
-        RULES.items(), zip(values, _BY_SIZE * len(values), strict=False)
-    ):
-        part = table[(table["rule"] == rule) & (table[other] == value)].sort_values(over)
-        if len(part):
-            points = (part[column].to_numpy() for column in (over, "ratio", "ratio_half"))
-            look = {"dash": dash, "few": math.inf, "marker": {"size": 5}, "ends": _ratio_ends, "panel": panel}
-            traces.curve(points, f"{name}, {other} = {value}", COLOURS[rule], 0.13, **look)
-    ends = [table[over].min(), table[over].max()]
-    traces.straight(ends, [1.0, 1.0], RULES["single"], COLOURS["single"], dash="dot", panel=panel)
-    return traces
-
-
-def _ratio_ends(ratio: Floats, half: Floats) -> tuple[Floats, Floats]:
-    return ratio - half, ratio + half
-
-
-def _two_lengths(lengths: Sequence[int]) -> list[int]:
-    """Return two numbers of tasks to compare: about a tenth of the longest, and the longest up to 10 of them all."""
-    ordered = sorted(int(k) for k in lengths)
-    middle = min(ordered, key=lambda k: abs(k - 10))
-    return sorted({ordered[len(ordered) // 4], middle} if middle != ordered[0] else {ordered[0], ordered[-1]})
 
 
 _COLUMNS = ("tasks k − b, …, k − 1", "new task k")
@@ -236,12 +211,9 @@ PANELS = {"n": "Samples per task n", "k": "Number of tasks k", "b": "Backward st
 def running_time_curves(table: pd.DataFrame) -> go.Figure:
     """Draw the time per task against n, k and b, a panel each, from zero; the panel's title has the fixed values.
 
-    `table` has columns varied ("n", "k" or "b"), n, k, b and ms_per_task. ValueError: it has no row to draw.
+    `table` has columns varied ("n", "k" or "b"), n, k, b and ms_per_task.
     """
     parts = {name: table[table["varied"] == name].sort_values(name) for name in PANELS}
-    parts = {name: part for name, part in parts.items() if len(part)}
-    if not parts:
-        raise ValueError("table has no row in which n, k or b is varied.")
     titles, traces = [], Traces()
     for panel, (name, part) in enumerate(parts.items(), start=1):
         titles.append(", ".join(f"{other} = {part[other].iloc[0]}" for other in PANELS if other != name))
