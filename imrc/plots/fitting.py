@@ -125,7 +125,6 @@ def _shortened(sentences: Iterable[str]) -> str:
     return text
 
 
-_BUTTONS_PX = 28  # Height of Plotly's own buttons, which must not lie on data.
 PHONE_PX = 640  #: Pages up to this width are treated as phones.
 _LEGEND_PX = 300  # Width available to a legend on a phone.
 _PHONE_TICKS = 6  # More of them have no room beside each other below a chart.
@@ -142,12 +141,10 @@ def untitled(figure: go.Figure) -> tuple[str, str]:
     (('Does it help?', ''), 350, 30)
     """
     title, unit = plain_text(figure.layout.title.text), plain_text(figure.layout.title.subtitle.text)
-    above = figure.layout.margin.t or 0
-    left = max(above - TITLE_PX, _BUTTONS_PX)
     figure.update_layout(
         title=None,
-        margin_t=left,
-        height=figure.layout.height - above + left,
+        margin_t=max((figure.layout.margin.t or 0) - TITLE_PX, 14),
+        height=figure.layout.height - TITLE_PX,
         legend_y=1.0 if (figure.layout.legend.y or 0) > 0.5 else figure.layout.legend.y,
     )
     return title, unit

@@ -335,7 +335,7 @@ def test_a_frame_a_file_arrays_and_lists_make_the_same_tasks(weather, tmp_path):
         (lambda X: imrc.diagnostics.assess(np.eye(3)), r"also give mse.*imrc.tasks_from\(\(X, y, groups\)\)"),
         (lambda X: imrc.evaluate([(np.eye(2), [0, 1])]), r"not list. Make tasks with imrc.tasks_from\(\[\(X, y\)"),
         (lambda X: imrc.check("weather.csv"), r"not str.*imrc.tasks_from\('weather.csv', target="),
-        (lambda X: imrc.tasks_from(X), "target='rain', by='day'.*Columns: 'day', 'wind', 'sun', 'rain'"),
+        (lambda X: imrc.tasks_from(X), "target='rain', by='day'.*Columns: 'day', 'wind', 'sun' and 'rain'"),
         (lambda X: imrc.tasks_from(X, target="rain", every=9, evry=3), "unknown option 'evry'"),
         (lambda X: imrc.tasks_from(np.eye(3)), r"imrc.tasks_from\(\(X, y, groups\)\)"),
         (lambda X: imrc.tasks_from((np.eye(3), [0, 1, 0])), "needs every="),
