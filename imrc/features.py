@@ -66,7 +66,7 @@ class Standardised(FeatureMap):
     def learn(cls, X: Floats) -> Standardised:
         """Take mean and population standard deviation of the rows of X."""
         centre, scale = X.mean(axis=0), X.std(axis=0)
-        # A constant column leaves rounding noise instead of zero when its values are large.
+        # The deviation of a constant column of large values is rounding noise and not zero.
         constant = scale <= 1e-12 * np.maximum(np.abs(X).max(axis=0), 1e-300)
         return cls(centre, np.where(constant, 1.0, scale))
 
@@ -84,8 +84,8 @@ class Standardised(FeatureMap):
 class PulledIn(Identity):
     """phi(x) = x up to a limit on both sides, and beyond it limit + log(1 + distance to the limit).
 
-    A column that hardly varied where its scale was learnt may take values of a hundred times that scale later: in
-    random features they would be noise. The order of the values is kept.
+    Values can later be a hundred times the scale learnt from a column that hardly varied, and random features would
+    turn them into noise. The order of the values is kept.
 
     >>> PulledIn(2, 8.0).transform(np.array([[-3.0, 8.0 + np.expm1(2.0)]]))
     array([[-3., 10.]])
@@ -94,7 +94,7 @@ class PulledIn(Identity):
     limit: float  # where the logarithm begins
 
     def transform(self, X: Floats) -> Floats:
-        """Return X with what lies beyond the limit pulled in."""
+        """Return X with values beyond the limit pulled in."""
         inside = np.clip(X, -self.limit, self.limit)
         beyond = X - inside
         return np.asarray(inside + np.sign(beyond) * np.log1p(np.abs(beyond)))
@@ -121,7 +121,7 @@ class RandomFourier(FeatureMap):
 
 
 class HalfAngle(RandomFourier):
-    """The same from tangents of half the projections, faster with AVX-512, with a last bit of its own."""
+    """The same from tangents of half the projections, faster with AVX-512 and different in the last bit."""
 
     def transform(self, X: Floats) -> Floats:
         """Return cosines and sines of the projections, within 4e-16 of `RandomFourier`."""
@@ -158,24 +158,23 @@ class Composite(FeatureMap):
 class Prepared(FeatureMap):
     """Missing numbers become the median of their column, days are counted from the first, words become 0/1 columns.
 
-    Left out are columns of numbers that have no scale: without a value in the rows learnt from, with more missing
-    values there than allowed, or always the same there (unless it is 0 or 1, as in columns that are mostly 0). Where
-    that would leave nothing, all are used.
+    Columns of numbers without a scale are left out unless no others exist. They have no value in the rows learnt from,
+    more missing values than allowed, or a constant value other than 0 and 1 (columns that are mostly 0 stay).
     """
 
     numbers: Ints  # columns of numbers that are used
     words: Ints  # columns of words
-    kinds: tuple[str, ...]  # "numeric", "binary" or "pixel" for each output; those of words come last
+    kinds: tuple[str, ...]  # "numeric", "binary" or "pixel" for each output, words last
     start: Floats  # first day of a date, 0 of other numbers
     median: Floats  # in place of missing values, counted from the start
-    tables: tuple[tuple[Floats, Floats], ...]  # of each column of words its codes, and the 0/1 row of each; last: "new"
+    tables: tuple[tuple[Floats, Floats], ...]  # codes of each column of words, and the 0/1 row of each and of "new"
 
     @classmethod
     def learn(cls, X: Floats, kinds: Sequence[str], *, max_categories: int, max_missing: float) -> Prepared:
         """Learn medians, first days and the words that get a column from the rows of X.
 
-        One column has up to `max_categories` columns for its words, the rarer ones share one more; columns of numbers
-        with a larger share of missing values than `max_missing` are left out.
+        A column of words becomes up to `max_categories` columns, and one more for rarer words. Columns of numbers with
+        a larger share of missing values than `max_missing` are left out.
 
         >>> X = np.array([[1.0, 0.0], [3.0, 0.0], [np.nan, 1.0], [8.0, 1.0], [9.0, 2.0]])
         >>> prepared = Prepared.learn(X, ("numeric", "category"), max_categories=20, max_missing=0.5)
@@ -199,7 +198,7 @@ class Prepared(FeatureMap):
             median = imputer.fit(X[:, numbers] - start).statistics_
         tables = []
         for column in X[:, words].T:
-            # Rare words and words first met later share a column; where no word is rare, the latter have none.
+            # Rare words and new words share a column. If no word is rare, new words have none.
             encoder = OneHotEncoder(
                 handle_unknown="infrequent_if_exist",
                 min_frequency=LEAST_FREQUENT,
@@ -224,13 +223,13 @@ class Prepared(FeatureMap):
         values = X[:, self.numbers] - self.start
         blocks = [np.where(np.isnan(values), self.median, values)]
         for column, (codes, rows) in zip(X[:, self.words].T, self.tables, strict=True):
-            place = np.minimum(np.searchsorted(codes, column), len(codes) - 1)  # NaN stands last in both
+            place = np.minimum(np.searchsorted(codes, column), len(codes) - 1)  # NaN is last in both
             known = (codes[place] == column) | (np.isnan(codes[place]) & np.isnan(column))
             blocks.append(rows[np.where(known, place, len(codes))])
         return np.concatenate(blocks, axis=1)
 
     def names(self, inputs: Sequence[str], categories: Mapping[int, tuple[str, ...]]) -> tuple[str, ...]:
-        """Return the names of the outputs, for people."""
+        """Return names of the outputs."""
         names = [inputs[column] for column in self.numbers]
         for column, (codes, rows) in zip(self.words, self.tables, strict=True):
             known = categories.get(int(column), ())
@@ -243,7 +242,7 @@ class Prepared(FeatureMap):
 
 
 def _has_scale(X: Floats, max_missing: float) -> NDArray[np.bool_]:
-    """Which columns have values that vary, or are all 0 or all 1, and not more missing values than allowed."""
+    """Return which columns vary, or are all 0 or all 1, and have no more missing values than allowed."""
     missing = np.isnan(X)
     low = np.where(missing, np.inf, X).min(axis=0, initial=np.inf)
     high = np.where(missing, -np.inf, X).max(axis=0, initial=-np.inf)
@@ -258,10 +257,10 @@ WITH_FREQUENCIES: tuple[FeatureKind, ...] = ("automatic", "rff", "rff_median", "
 """The kinds whose maps have random frequencies."""
 
 VERSION = 3
-"""Raised by every change that alters features; results kept under another version are not taken for current ones."""
+"""Increase it with every change that alters features. Results stored under another version are computed again."""
 
 FREQUENCIES, SIGMA2 = (1, 5000), (1e-6, 1e6)
-"""Smallest and largest value of the numbers of a `FeatureSpec`, on the page and the command line too."""
+"""Limits of the numbers of a `FeatureSpec`, also on the page and the command line."""
 
 FEATURE_TITLES: dict[FeatureKind, str] = {
     "automatic": "Automatic",
@@ -295,27 +294,27 @@ Part = tuple[Ints, tuple[FeatureMap, ...]]
 
 
 class Blend(NamedTuple):
-    """Random Fourier features beside linear ones, for one kind of columns; chosen on the seeds for tuning."""
+    """Random Fourier features beside linear ones, for one kind of columns, with values chosen on the tuning seeds."""
 
-    frequencies: int  # for each one asked for
+    frequencies: int  # factor of the frequencies in the spec
     distance: float  # length scale of the random features in median distances
     linear: float  # share of the linear features in the mean squared norm of both together
-    orthogonal: bool  # in blocks, frequencies are: in many dimensions the same kernel with less error
+    orthogonal: bool  # whether frequencies are orthogonal in blocks, for less error of the kernel in many dimensions
 
 
 BLENDED = {"numeric": Blend(1, 1.0, 0.2, orthogonal=False), "pixel": Blend(2, 0.5, 0.1, orthogonal=True)}
-"""What "blended", the representation of the recommended preset, makes of numeric columns and of pixels."""
+"""Features of numeric columns and of pixels in "blended", the representation of the recommended preset."""
 
 PULLED_IN_BEYOND = 8.0
-"""Standard deviations of the first task beyond which "blended" pulls in values of a numeric column."""
+"""Beyond this many standard deviations of the first task, "blended" pulls in values of a numeric column."""
 
 
 @dataclass(frozen=True)
 class FeatureSpec:
     """Which feature map, with its numbers."""
 
-    kind: FeatureKind = "automatic"  # see `FEATURE_DESCRIPTIONS`
-    frequencies: int = 200  # N, each gives a cosine and a sine; "blended" takes 2 N for pixels
+    kind: FeatureKind = "automatic"  # one of `FEATURE_DESCRIPTIONS`
+    frequencies: int = 200  # N, each with a cosine and a sine; "blended" uses 2 N for pixels
     sigma2: float = 10.0  # of "rff": frequencies are N(0, I) / (2 sigma2)
 
     def __post_init__(self) -> None:
@@ -330,17 +329,14 @@ class FeatureSpec:
 
     @property
     def diagnosed(self) -> FeatureSpec:
-        """Where a sequence is diagnosed if it is learnt in this representation: "automatic" in place of "blended".
-
-        How often the verdict is wrong was measured in "automatic".
-        """
+        """The representation of the diagnosis: "automatic", where its errors were measured, in place of "blended"."""
         return FeatureSpec("automatic", self.frequencies) if self.kind == "blended" else self
 
 
 def repetition_draw(repetition: np.random.SeedSequence | int) -> np.random.SeedSequence:
-    """Return the seed of the random frequencies in one repetition of a run, given by its seed or (the first) the run's.
+    """Return the seed of the random frequencies in a repetition, from its seed or, for the first one, that of the run.
 
-    It is a child of the repetition's seed, so it depends neither on the number of tasks nor on that of repetitions.
+    It is a child of the repetition's seed, so it does not depend on the number of tasks or repetitions.
 
     >>> first, second = np.random.SeedSequence(5).spawn(2)
     >>> repetition_draw(5).spawn_key == repetition_draw(first).spawn_key, repetition_draw(second).spawn_key
@@ -348,13 +344,13 @@ def repetition_draw(repetition: np.random.SeedSequence | int) -> np.random.SeedS
     """
     if not isinstance(repetition, np.random.SeedSequence):
         repetition = np.random.SeedSequence(check_int("seed", repetition, 0), spawn_key=(0,))
-    # A third number in the key keeps it apart from the seeds of tasks.
+    # The third number in the key distinguishes it from the seeds of tasks.
     return np.random.SeedSequence(repetition.entropy, spawn_key=(*repetition.spawn_key, 0, 0))
 
 
 @dataclass(frozen=True)
 class Representation:
-    """A feature map before it is learnt: which one, and what is known of the columns.
+    """A feature map before it is learnt, with facts about the columns.
 
     >>> X = np.array([[1.0, 0.0], [3.0, 1.0], [5.0, 1.0]])
     >>> Representation("standardised").learn(X).transform(X).mean(axis=0).round(9)
@@ -362,9 +358,9 @@ class Representation:
     """
 
     spec: FeatureSpec  # or its kind
-    kinds: tuple[str, ...] = ()  # of each column, as in `imrc.TaskSequence`; empty: undeclared, all of them
-    raw: bool = False  # columns as they were read, with words, dates or missing values: made complete numbers first
-    max_categories: int = 20  # most words of one column with a 0/1 column of their own; the others share one more
+    kinds: tuple[str, ...] = ()  # of each column, as in `imrc.TaskSequence`; empty if all are undeclared
+    raw: bool = False  # whether columns have words, dates or missing values, which must become numbers first
+    max_categories: int = 20  # words of a column that get a 0/1 column; the others share one more
     max_missing: float = 1.0  # share of missing values above which a column is left out
     names: tuple[str, ...] = ()  # of the columns, or empty
 
@@ -373,7 +369,7 @@ class Representation:
 
     @classmethod
     def of(cls, spec: str | FeatureSpec, sequence: TaskSequence) -> Representation:
-        """Return a representation with what a sequence says of its columns."""
+        """Return a representation with the facts that a sequence has about its columns."""
         return cls(
             FeatureSpec.parse(spec),
             sequence.column_kinds,
@@ -386,8 +382,8 @@ class Representation:
     def learn(self, X: Floats, seed: int | Sequence[int] | np.random.SeedSequence = 0) -> FeatureMap:
         """Learn the map from rows.
 
-        Whatever is learnt (medians in place of missing values, the words that get a column, scales, distances, and
-        which undeclared columns are binary) is learnt from these rows, without labels.
+        Medians in place of missing values, words that get a column, scales, distances, and which undeclared columns are
+        binary follow from these rows, without labels.
         """
         generator = np.random.default_rng(seed)
         if self.kinds and len(self.kinds) != X.shape[1]:
@@ -400,7 +396,7 @@ class Representation:
         return Composite(((np.arange(X.shape[1]), (prepared, inner)),))
 
     def _seen_kinds(self, X: Floats) -> tuple[str, ...]:
-        """Return the kinds; an undeclared column is binary if the rows contain only 0 and 1, otherwise numeric."""
+        """Return the kinds. An undeclared column is binary if it has only the values 0 and 1, otherwise numeric."""
         missing = np.isnan(X)
         binary = ((X == 0.0) | (X == 1.0) | missing).all(axis=0) & ~missing.all(axis=0)
         declared = self.kinds or ("undeclared",) * X.shape[1]
@@ -409,7 +405,7 @@ class Representation:
 
 
 def _median_distance(X: Floats, limit: int = 500) -> float:
-    """Median Euclidean distance between rows (the first `limit` of them); 1 if all rows are equal."""
+    """Return the median Euclidean distance between the first `limit` rows, or 1 if they are equal."""
     from scipy.spatial.distance import pdist
 
     distances = pdist(X[:limit])
@@ -460,7 +456,7 @@ def _side_by_side(X: Floats, frequencies: int, kinds: NDArray[np.str_], generato
 def make(spec: str | FeatureSpec, sequence: TaskSequence, seed: int = 0) -> FeatureMap:
     """Return a feature map learnt from all rows of the first task of a sequence, for uses without a test.
 
-    No repetition of a run has the draw of random frequencies of this seed (see `repetition_draw`).
+    Its random frequencies differ from those of every repetition of a run with this seed.
 
     >>> import imrc
     >>> sequence = imrc.datasets.load("random_walk", tasks=3, samples=20)
@@ -494,7 +490,7 @@ def _of_numbers(spec: FeatureSpec, X: Floats, kinds: NDArray[np.str_], generator
         if (kinds == "numeric").any():
             numeric = everything[kinds == "numeric"]
             parts.append((numeric, _scaled_fourier(X[:, numeric], spec.frequencies, generator)))
-    # A column seen with 0 and 1 only may hold other numbers later, which must not be larger than everything else.
+    # A column that had only 0 and 1 may later contain other numbers, which must not dominate the others.
     for name, unchanged in same.items():
         if (kinds == name).any():
             parts.append((everything[kinds == name], (unchanged(int((kinds == name).sum())),)))
@@ -504,9 +500,7 @@ def _of_numbers(spec: FeatureSpec, X: Floats, kinds: NDArray[np.str_], generator
 
 
 def output_names(feature_map: FeatureMap, sequence: TaskSequence) -> tuple[str, ...]:
-    """Return names of the features for people: of the columns they stand for, where each stands for one.
-
-    Empty if the columns have no names, or a feature mixes columns.
+    """Return names of the features, empty if columns have no names or a feature mixes several columns.
 
     >>> import imrc
     >>> digits = imrc.datasets.load("rotated_digits", tasks=2)

@@ -1,8 +1,8 @@
-"""What past data are worth before they are collected: effective samples from n, k and b, the reverse, and the limits.
+"""What past data are worth before you collect them: effective samples from n, k and b, the reverse, and the limits.
 
-Every number is one of `imrc.core.theory`, at the rate of change rho = d^2 / sigma^2 of a diagnosis with its interval,
-or at a guess of it. `effective_samples_of` gives what n samples per task, k tasks and b backward steps are worth, and
-`needed` gives which of them reach a target. A learning curve turns effective samples into errors and back.
+Every number comes from `imrc.core.theory`, at the rate of change rho = d^2 / sigma^2 that a diagnosis estimates, or at
+a guess. `effective_samples_of` gives what n samples per task, k tasks and b backward steps are worth, and `needed`
+gives which of them reach a target. A learning curve converts effective samples to errors and back.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ __all__ = ["Plan", "Rate", "make_plan", "way_sentence"]
 
 Place = Literal["next", "newest", "mean"]
 PLACES: dict[Place, str] = {"mean": "an average task", "newest": "the newest task", "next": "the next task"}
-"""Whose effective samples are planned: the mean over all tasks, the k-th, or the one after it before it has samples."""
+"""The task that is planned for: the mean over all tasks, the k-th, or the one after it, before it has samples."""
 Vary = Literal["n", "k", "b"]
 VARIED: tuple[Vary, ...] = get_args(Vary)
-MOST_TASKS = 100_000  #: Tasks beyond which nobody plans: a wish that takes more is called impossible.
+MOST_TASKS = 100_000  #: A target that needs more tasks is called impossible.
 _B_SHOWN = 20
 _ENOUGH = 0.95
 
@@ -52,10 +52,10 @@ class Rate(NamedTuple):
 
 
 def effective_samples_of(n: float, k: int, b: int, rho: float, of: Place = "mean") -> float:
-    """Return how many samples a task is worth with n samples of every one of k tasks, b backward steps and a rate rho.
+    """Return how many samples a task is worth with n samples from each of k tasks, b backward steps and a rate rho.
 
-    "mean": Theorem 4 on average over the tasks, which alone depends on b; "newest": Theorem 2 for the k-th; "next": the
-    task after it before its samples are seen. An infinite rate is allowed.
+    "mean" is Theorem 4 on average over the tasks, which alone depends on b. "newest" is Theorem 2 for the k-th task,
+    and "next" the task after it before it has samples. The rate may be infinite.
 
     >>> [round(effective_samples_of(10, 20, 3, 0.1, of=place), 2) for place in ("mean", "newest", "next")]
     [21.58, 16.18, 6.18]
@@ -70,7 +70,7 @@ def effective_samples_of(n: float, k: int, b: int, rho: float, of: Place = "mean
 
 
 def ceiling(vary: Vary, n: float, k: int, b: int, rho: float, of: Place = "mean") -> float:
-    """Return the effective samples that no value of one of n, k and b exceeds, the other two given; maybe infinite."""
+    """Return the limit of the effective samples as one of n, k and b grows, which can be infinite."""
     check_choice("vary", vary, VARIED)
     if vary == "n":
         return 1.0 / rho if of == "next" and rho > 0 else math.inf
@@ -83,10 +83,10 @@ def ceiling(vary: Vary, n: float, k: int, b: int, rho: float, of: Place = "mean"
 
 
 def needed(ess: float, vary: Vary, n: float, k: int, b: int, rho: float, of: Place = "mean") -> int | None:
-    """Return the smallest n, k or b with which a plan reaches `ess` effective samples, the inverse of them.
+    """Return the smallest n, k or b with which a plan reaches `ess` effective samples.
 
-    The value of what is varied is not looked at. None if that is impossible (see `ceiling`) or takes more tasks than
-    `MOST_TASKS`.
+    The given value of this variable is ignored. Returns None if no value is enough, or more than `MOST_TASKS` tasks
+    are.
 
     >>> needed(25, "n", 10, 20, 3, 0.1), needed(9.9, "n", 10, 20, 3, 0.1, of="next"), needed(25, "k", 10, 20, 3, 0.1)
     (13, 981, None)
@@ -95,7 +95,7 @@ def needed(ess: float, vary: Vary, n: float, k: int, b: int, rho: float, of: Pla
     check_choice("vary", vary, VARIED)
     if vary == "n" and ess >= ceiling("n", n, k, b, rho, of):
         return None
-    # Own samples alone are always enough for a task that has some; the next needs 1 / (1 / ess - rho) of the newest.
+    # A task with samples can always reach it alone. The next task needs 1 / (1 / ess - rho) samples of the newest.
     enough = ess / (1.0 - ess * rho) if vary == "n" and of == "next" else ess
     low, high = {"n": (1, math.ceil(enough) + 1), "k": (1, MOST_TASKS), "b": (0, max(k - 1, 0))}[vary]
     at: dict[str, Any] = {"n": n, "k": k, "b": b, "rho": rho, "of": of}
@@ -110,39 +110,38 @@ def needed(ess: float, vary: Vary, n: float, k: int, b: int, rho: float, of: Pla
 class Way:
     """How one of n, k and b alone reaches a target."""
 
-    vary: Vary  #: Which.
-    value: int | None  #: The smallest that does; None if impossible.
+    vary: Vary
+    value: int | None  #: The smallest value that reaches the target, if there is one.
     low: int | None  #: The same at the lower end of the interval of the rate.
     high: int | None  #: The same at its upper end.
-    ceiling: float  #: Effective samples that no value exceeds.
+    ceiling: float  #: Limit of the effective samples.
 
 
 @dataclass(frozen=True)
 class Plan:
     """What n samples per task, k tasks and b backward steps are worth, and what else would reach a target."""
 
-    n: int  #: Samples a task.
+    n: int  #: Samples per task.
     k: int  #: Tasks.
     b: int  #: Backward steps.
     rate: Rate  #: Rate of change.
-    of: Place  #: Whose effective samples the wish is about.
-    promised: Mapping[Place, Rate]
-    """Effective samples of each of `PLACES` with the ends that the interval of the rate gives."""
+    of: Place  #: The task that the target is for.
+    promised: Mapping[Place, Rate]  #: Effective samples at each of `PLACES`, with their interval.
     wish: float | None = None  #: The number of effective samples to reach.
-    ways: tuple[Way, ...] = ()  #: With a wish: what n, k and b alone would have to be.
+    ways: tuple[Way, ...] = ()  #: How n, k and b alone would reach it.
 
 
 def _worth(n: int, k: int, b: int, rate: Rate, of: Place) -> Rate:
-    """Return effective samples at a rate, and at the ends of its interval: the more change, the fewer."""
+    """Return effective samples at a rate and, in reverse order, at the ends of its interval."""
     return Rate(*(effective_samples_of(n, k, b, rho, of) for rho in (rate.value, rate.high, rate.low)))
 
 
 def make_plan(rate: Rate, n: int, k: int, b: int, *, ess: float | None = None, of: Place = "mean") -> Plan:
-    """Answer in both directions what past data are worth.
+    """Compute what past data are worth, and how to reach a target of `ess` effective samples.
 
-    The rate of change is ``Rate(*assessment.ratio_at(1))`` of a diagnosis, or `Rate.guess`; n, k and b are samples a
-    task, tasks and backward steps, `ess` the effective samples wanted, `of` which task: "mean", "newest" or "next".
-    ValueError if a value is out of range, or the rate infinite.
+    The rate of change is ``Rate(*assessment.ratio_at(1))`` of a diagnosis, or `Rate.guess`. n, k and b are samples per
+    task, tasks and backward steps. `of` selects the task: "mean", "newest" or "next". ValueError if a value is out of
+    range, or the rate is infinite.
 
     >>> plan = make_plan(Rate(0.1, 0.05, 0.2), 10, 20, 3, ess=25)
     >>> round(plan.promised["mean"].value, 2), [way.value for way in plan.ways]
@@ -164,9 +163,9 @@ def make_plan(rate: Rate, n: int, k: int, b: int, *, ess: float | None = None, o
 
 
 def plan_table(plan: Plan) -> pd.DataFrame:
-    """Return effective samples as each of n, k and b varies, with the band that the interval of the rate gives.
+    """Return effective samples as each of n, k and b varies, with their interval.
 
-    Columns vary, x, value, low, high; far enough to show what a target takes, if it can be reached.
+    Columns vary, x, value, low, high. Values of x include those that reach the target.
 
     >>> table = plan_table(make_plan(Rate.guess(0.1), 10, 20, 3))
     >>> table.query("vary == 'b' and x == 3")["value"].round(2).tolist()
@@ -190,9 +189,9 @@ def plan_table(plan: Plan) -> pd.DataFrame:
 
 
 def samples_for(runs: Sequence[RunResult], error: float) -> float:
-    """Return the effective samples that go with an error: how many of its own a task alone needs, of runs at other n.
+    """Return how many samples a task alone needs to reach an error, from runs at several n.
 
-    Their errors are made to fall with n. InputError: all of them are above the error.
+    Errors are made to fall with n. InputError if all of them are above the error.
     """
     table = budget_table(runs).query("rule == 'single'")
     ess = samples_to_reach(table, "single", error)
@@ -211,7 +210,7 @@ def _with_ends(found: Rate, say: Callable[[float], str]) -> str:
 
 
 def promise_sentence(plan: Plan) -> str:
-    """Say what a plan is worth, with b where it counts.
+    """State what a plan is worth, with b if it counts.
 
     >>> promise_sentence(make_plan(Rate.guess(0.1), 10, 20, 3))
     'n = 10, k = 20, b = 3 at ρ = 0.10: an average task is worth 21.6 samples.'
@@ -222,7 +221,7 @@ def promise_sentence(plan: Plan) -> str:
 
 
 def way_sentence(plan: Plan, way: Way) -> str:
-    """Say what one of n, k and b alone would have to be, or why no value of it is enough.
+    """State what one of n, k and b alone would have to be, or why no value is enough.
 
     >>> plan = make_plan(Rate.guess(0.1), 10, 20, 3, ess=12, of="next")
     >>> print(way_sentence(plan, plan.ways[0]))
@@ -245,7 +244,7 @@ def way_sentence(plan: Plan, way: Way) -> str:
 
 
 def more_sentence(plan: Plan) -> str:
-    """Return one sentence of advice: with a target what reaches it, and from where on nothing is gained.
+    """Return one sentence of advice on how to reach a target, and at which point more effort gains nothing.
 
     >>> for part in more_sentence(make_plan(Rate.guess(0.01), 10, 20, 3, ess=55)).split("; "):
     ...     print(part)

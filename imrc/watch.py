@@ -1,12 +1,12 @@
 """Watching tasks as they arrive, with an alarm whose false alarms are bounded however long you watch.
 
-The alarm asks whether all rows so far are independent draws from one distribution. Each arriving task is compared with
+The alarm tests whether all rows so far are independent draws from one distribution. Each arriving task is compared with
 the samples before it by a permutation test with randomised ties, so under the hypothesis its p-values are independent
 and uniform. A new bet on small p-values begins at every task, with weights that add up to one. The capital of all bets
-plus the weights of those to come is a non-negative martingale that starts at one, so the probability that it ever
-reaches 1 / alpha is at most alpha (Ville's inequality), and the capital itself lies below it. If rows depend on each
-other, this no longer holds, and the alarm can go off without a change. The warning "more than usual" appears if a
-change is larger than earlier changes would lead you to expect. It is calibrated by simulation only.
+plus the weights of future bets is a non-negative martingale that starts at one, so the probability that it ever reaches
+1 / alpha is at most alpha (Ville's inequality), and the capital itself is smaller. If rows depend on each other, this
+no longer holds, and the alarm can go off without a change. The warning "more than usual" appears if a change is larger
+than earlier changes predict. It is calibrated by simulation only.
 """
 
 from __future__ import annotations
@@ -37,27 +37,26 @@ __all__ = ["Arrival", "Watcher"]
 
 _FORMAT = 1
 _LEAST_P = 1e-300
-_LEAST_CHANGES = 10  # Innovations before the second lamp may light: their spread must be known.
+_LEAST_CHANGES = 10  # Innovations needed to know their spread before the second lamp may light.
 
 
 def bet(p: float) -> float:
-    """Return what a bet on small p-values pays: (1 - p + p ln p) / (p (ln p)^2), the mean of a p^(a - 1) over a.
+    """Return the payoff of a bet on small p-values, (1 - p + p ln p) / (p (ln p)^2), the mean of a p^(a - 1) over a.
 
     >>> [round(bet(p), 3) for p in (1.0, 0.5, 0.05, 0.001)]
     [0.5, 0.639, 1.783, 20.791]
     """
     t = -math.log(max(check_real("p", p, 0.0, 1.0), _LEAST_P))
-    # In t the formula is (exp(t) - 1 - t) / t^2; its series where digits would cancel.
+    # In t, the formula is (exp(t) - 1 - t) / t^2. Near 0, where digits cancel, its series is used.
     return 0.5 + t / 6.0 if t < 1e-6 else (math.expm1(t) - t) / t**2
 
 
 class Alarm:
     """An alarm that is false with probability at most alpha, however many tasks arrive.
 
-    Up to `memory` rows are kept. As long as they hold all that arrived, each task is compared with everything before
-    it; from then on with rows drawn at random from those kept and the newest task alike, so that later tasks count more
-    and the p-values stay independent and uniform. `alarm` is the test, from 1, at which it went off; it does when
-    `log_evidence`, the logarithm of the capital, reaches log(1 / alpha).
+    Each task is compared with the rows before it, of which at most `memory` are kept. Beyond that, rows are dropped at
+    random from old and new ones alike, so that later tasks count more and p-values stay independent and uniform.
+    `alarm` is the test, from 1, at which `log_evidence`, the logarithm of the capital, first reached log(1 / alpha).
 
     >>> generator = np.random.default_rng(0)
     >>> alarm = Alarm(permutations=199)
@@ -79,16 +78,16 @@ class Alarm:
         self._rows, self._y = np.zeros((0, 0)), np.zeros(0, dtype=np.int64)
 
     def step(self, X: Floats, y: Ints) -> float:
-        """Test a task, X (n, D), and bet on its p-value, which is returned; NaN for the first task.
+        """Test a task, X (n, D), bet on its p-value and return it (NaN for the first task).
 
-        X must be mapped by what does not depend on the tasks that are tested.
+        The feature map of X must not depend on the tasks tested.
         """
         first = not len(self._rows)
         rows = np.ascontiguousarray(X if first else np.concatenate([self._rows, X]), dtype=np.float64)
         classes = np.concatenate([self._y, np.asarray(y, dtype=np.int64)])
         p = math.nan if first else self._p_value(rows, classes, len(X))
         if len(rows) > self.memory:
-            # Which rows stay must not depend on where they come from: otherwise p-values would depend on each other.
+            # For p-values to be independent, which rows stay must not depend on their task.
             kept = self._generator.choice(len(rows), self.memory, replace=False, shuffle=False)
             rows, classes = rows[kept], classes[kept]
         self._rows, self._y = rows, classes
@@ -97,7 +96,7 @@ class Alarm:
         return p
 
     def _bet(self, p: float) -> None:
-        # M_j = (M_{j-1} + 1 / (j (j + 1))) e_j: a bet begun at each task so far, in one number.
+        # M_j = (M_{j-1} + 1 / (j (j + 1))) e_j is the capital of the bets begun at all tasks so far.
         self.steps += 1
         weight = -math.log(self.steps * (self.steps + 1.0))
         self.log_evidence = float(np.logaddexp(self.log_evidence, weight)) + math.log(bet(p))
@@ -105,19 +104,19 @@ class Alarm:
             self.alarm = self.steps
 
     def _p_value(self, rows: Floats, classes: Ints, n: int) -> float:
-        """Return the p-value of "the last n rows are any n of them", uniform by randomised ties."""
+        """Return the p-value of "the last n rows are any n of them", made uniform by randomised ties."""
         from imrc.diagnostics._kernels import group_sums, subset_statistics
         from imrc.diagnostics.evidence import class_moments
 
         total = len(rows)
-        # Centre and scale are those of all rows together, whichever task they belong to.
+        # Centre and scale are those of all rows, whatever their task.
         X1 = np.column_stack([np.ones(total), rows - rows.mean(axis=0)])
         count = int(classes.max()) + 1
         mean, variance = class_moments(X1, classes, count)
         weights = 1.0 / np.maximum(variance, 1e-300)
         observed = group_sums(X1[total - n :], classes[total - n :], count)
         statistic = float(((observed - n * mean) ** 2 * weights).sum())
-        # A subset and the rows it leaves out have the same statistic: the smaller one is drawn.
+        # A subset and its complement have the same statistic, so the smaller one is drawn.
         size = min(n, total - n)
         draws = self._generator.random((self.permutations, size))
         found = subset_statistics(X1, classes, weights, size * mean, draws)
@@ -130,10 +129,10 @@ class Alarm:
 class MoreThanUsual:
     """A lamp for changes larger than the estimated rate of change predicts.
 
-    The forward recursion predicts the next mean vector, with the rate estimated so far; the mean squared innovation is
-    compared with a chi-squared distribution that has mean and variance of those before it. `level` is the chance that
-    it lights without cause for Gaussian innovations of known spread; no theorem bounds it, simulation only. `change` is
-    the squared change into the newest task in units of the variance of a sample, less noise; its mean estimates rho.
+    The forward recursion predicts the next mean vector at the rate estimated so far. The mean squared innovation is
+    compared with a chi-squared distribution with the mean and variance of earlier ones. `level` is the probability of a
+    false light for Gaussian innovations of known spread, checked by simulation only. `change` is the squared change to
+    the newest task in units of the variance of a sample, less noise. Its mean estimates rho.
     """
 
     def __init__(self, level: float = 0.01) -> None:
@@ -146,11 +145,11 @@ class MoreThanUsual:
         self._mse, self._n = math.inf, 0.0
 
     def step(self, X1: Floats, y: Ints, n_classes: int) -> bool:
-        """Look at a task, X1 (n, D + 1), intercept first; return whether the lamp lights. `n_classes` may grow."""
+        """Take in a task, X1 (n, D + 1) with intercept, and return whether the lamp lights. `n_classes` may grow."""
         n = len(X1)
         tau, s = sample_moments(X1, y, n_classes)
         first = not self._n
-        more = len(tau) - self._within.shape[1]  # components of classes that come later: they were 0 until now
+        more = len(tau) - self._within.shape[1]  # components of new classes, which were 0 until now
         self._within = np.pad(self._within, ((0, 0), (0, more)))
         self._forward, self._last = np.pad(self._forward, (0, more)), np.pad(self._last, (0, more))
         self._within += np.stack([s * n * (n - 1), np.full(len(tau), n - 1.0)])
@@ -173,7 +172,7 @@ class MoreThanUsual:
         return lit
 
     def _limit(self) -> float:
-        """Return the innovation from which on the lamp lights."""
+        """Return the innovation above which the lamp lights."""
         from scipy import stats
 
         count, mean, squares = self._counts[1]
@@ -185,17 +184,16 @@ class MoreThanUsual:
 
 @dataclass(frozen=True)
 class Arrival:
-    """What the arrival of one task showed."""
+    """Results for one arriving task."""
 
     task: int  #: Its number, from 1.
     label: str  #: Its name.
     n: int  #: Its samples.
-    p: float  #: p-value of "it is as those before"; NaN for the first that is tested.
-    evidence: float  #: Capital of the bet; an alarm from 1 / alpha on.
-    change: float
-    """Squared change from the task before in units of the variance of a sample, less what noise adds, or NaN."""
+    p: float  #: p-value of "the task is like those before it"; NaN for the second task.
+    evidence: float  #: Capital of the bets; the alarm goes off at 1 / alpha.
+    change: float  #: Squared change from the task before, in units of the variance of a sample, less noise; or NaN.
     alarm: bool  #: Whether the alarm has gone off, now or before.
-    unusual: bool  #: Whether the second lamp is lit: calibrated by simulation only.
+    unusual: bool  #: Whether the change is larger than earlier ones predict, which is calibrated by simulation only.
 
 
 class Watcher:
@@ -221,7 +219,7 @@ class Watcher:
     Raises
     ------
     InputError, InputTypeError
-        For a value out of range, or tasks in place of settings; the message says what to do.
+        For a value out of range, or tasks in place of settings.
 
     Examples
     --------
@@ -253,11 +251,11 @@ class Watcher:
 
     @property
     def settings(self) -> dict[str, object]:
-        """What cannot change during a watch: `alpha`, `features` (the name of the representation) and `seed`."""
+        """Settings that must stay the same: `alpha`, `features` (the name of the representation) and `seed`."""
         return {"alpha": self.alarm.alpha, "features": self._features.kind, "seed": self._seed}
 
     def dependence(self, sequence: TaskSequence) -> str:
-        """Return a warning if successive rows are correlated, which sets the alarm off without a change; else ''."""
+        """Warn of correlated successive rows, which set the alarm off without a change; else return an empty text."""
         from imrc.diagnostics.samples import read_rows
 
         mapping = make(self._features, sequence, self._seed)
@@ -271,7 +269,7 @@ class Watcher:
         sequence : TaskSequence
             All tasks so far, including those seen before.
         tasks : int or None
-            How many of them are complete; by default all.
+            How many of them are complete, by default all.
 
         Yields
         ------
@@ -280,7 +278,7 @@ class Watcher:
         Raises
         ------
         DataError
-            If the tasks seen before have changed.
+            If tasks seen before have changed.
         """
         sequence = checked_tasks("Watcher.read", sequence)
         tasks = len(sequence) if tasks is None else min(tasks, len(sequence))
@@ -293,9 +291,7 @@ class Watcher:
         mapping = make(self._features, sequence, self._seed)
         digest = hashlib.sha256(mapping.transform(sequence[0].X).tobytes()).hexdigest()
         if self.tasks and (digest, sequence.labels[self.tasks - 1]) != (self._first, self._label):
-            raise DataError(
-                "The tasks seen before have changed, or the columns mean something else. Start with a new state."
-            )
+            raise DataError("Tasks seen before have changed, or columns have another meaning. Start with a new state.")
         if not self.tasks:
             self.tasks, self._first, self._label = 1, digest, sequence.labels[0]
         for index in range(self.tasks, tasks):
@@ -303,7 +299,7 @@ class Watcher:
             yield self.arrive(mapping.transform(task.X), task.y, sequence.labels[index])
 
     def arrive(self, X: Floats, y: ArrayLike, label: str = "") -> Arrival:
-        """Process one task: mapped rows X (n, D) and labels y (n,), which may include new ones."""
+        """Take in one task, with features X (n, D) and labels y (n,), which may be new."""
         names = [str(one) for one in np.asarray(y).tolist()]
         self._classes += sorted(set(names) - set(self._classes))
         place = {name: number for number, name in enumerate(self._classes)}
@@ -317,7 +313,7 @@ class Watcher:
         return Arrival(self.tasks, self._label, len(X), p, evidence, self.usual.change, alarm, unusual)
 
     def _parts(self) -> dict[str, dict[str, Any]]:
-        """Return what is known, by the names of the parts that know it."""
+        """Return the state of each part, by name."""
         return {"watcher": vars(self), "alarm": vars(self.alarm), "usual": vars(self.usual)}
 
     def save(self, path: str | Path) -> None:
@@ -334,13 +330,13 @@ class Watcher:
         target = Path(path)
         unfinished = target.with_name(f"{target.name}.{os.getpid()}")
         with open(unfinished, "wb") as file:
-            # Python's JSON keeps every digit of a float, infinities too.
+            # Python's JSON keeps every digit of a float, and infinities.
             np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
         unfinished.replace(target)
 
     @classmethod
     def load(cls, path: str | Path) -> Watcher:
-        """Return a watcher as `save` wrote it; InputError if the file is something else, or damaged."""
+        """Return a watcher from a file that `save` wrote. InputError if it is another kind of file, or damaged."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 header = json.loads(str(file["header"]))
@@ -365,11 +361,11 @@ class Watcher:
 def watch_story(
     sequence: TaskSequence, features: str | FeatureSpec = "automatic", seed: int = 0, run: RunResult | None = None
 ) -> pd.DataFrame:
-    """Return what `imrc watch` says of each task from the second on, with its errors before and after it was learnt.
+    """Return the results of `imrc watch` for each task from the second on, with errors before and after learning it.
 
-    Columns `task` (from 1), `label`, `p`, `evidence`, `change` (d^2 / sigma^2 of this step less what noise adds),
-    `unusual` (the second lamp), `before` and `after` (mean error of the rule of the predicted estimate and of the
-    forward rule on its test samples; NaN without a run of IMRC on the same sequence).
+    Columns `task` (from 1), `label`, `p`, `evidence`, `change` (d^2 / sigma^2 of this step less noise), `unusual` (the
+    second lamp), `before` and `after` (mean error of the predicted and of the forward rule on its test samples; NaN
+    without a run of IMRC on the same sequence).
 
     >>> import imrc
     >>> watch_story(imrc.datasets.load("identical", tasks=5))["task"].tolist()
@@ -387,19 +383,19 @@ def watch_story(
 
 
 def first_alarm(story: pd.DataFrame, alpha: float = 0.05) -> int | None:
-    """Return the task, from 1, at which the alarm of `watch_story` goes off; None if it does not."""
+    """Return the task, from 1, at which the alarm of `watch_story` goes off, or None."""
     check_real("alpha", alpha, 0.0, 1.0, low_open=True)
     reached = story[story["evidence"] >= 1.0 / alpha]["task"]
     return None if reached.empty else int(reached.iloc[0])
 
 
 def arrival_sentences(story: pd.DataFrame, task: int, alpha: float = 0.05) -> list[str]:
-    """State what is known when a task (from 1) has arrived: the alarm first, the last change, what learning it did."""
+    """State what is known after a task (from 1) has arrived: alarm, last change, and effect of learning it."""
     seen = story[story["task"] <= task]
     row, alarm = seen.iloc[-1], first_alarm(seen, alpha)
     evidence = number(row["evidence"]) if row["evidence"] < 1e6 else "above a million"
     if alarm is None:
-        said = [f"No alarm after {task} tasks: the evidence is {evidence}, an alarm needs {1.0 / alpha:g}."]
+        said = [f"No alarm after {task} tasks. The evidence is {evidence}, and an alarm needs {1.0 / alpha:g}."]
     else:
         since = f"task {alarm}" if alarm < task else "this task"
         said = [f"Alarm since {since}: the rows are no longer independent draws from one distribution."]
@@ -407,10 +403,10 @@ def arrival_sentences(story: pd.DataFrame, task: int, alpha: float = 0.05) -> li
         lamp = " More than usual: the change is larger than earlier changes." if row["unusual"] else ""
         said.append(f"Task {task} against all before it: {p_text(float(row['p']))}.{lamp}")
     else:
-        said.append("The representation is learnt from the first task; the second has nothing to be compared with yet.")
+        said.append("The representation is learnt from the first task, so the second cannot be compared with it.")
     if np.isfinite(row["before"]) and np.isfinite(row["after"]):
+        before, after = decimal(row["before"]), decimal(row["after"])
         change = row["after"] - row["before"]
-        verb = "left" if abs(change) < 5e-4 else "lowered" if change < 0 else "raised"
-        start = "" if verb == "left" else f"from {decimal(row['before'])} "
-        said.append(f"Learning it {verb} its error {start}{'at' if verb == 'left' else 'to'} {decimal(row['after'])}.")
+        moved = f"{'lowered' if change < 0 else 'raised'} its error from {before} to {after}"
+        said.append(f"Learning it {f'left its error at {after}' if abs(change) < 5e-4 else moved}.")
     return said

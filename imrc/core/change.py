@@ -1,12 +1,11 @@
-"""How fast tasks are taken to change: everything that W, the window of recent changes, decides.
+"""How fast tasks change, estimated from W recent changes.
 
-Preset "paper" averages W squared differences of consecutive sample averages, component by component: eq. (7), by
-`forward_change` and `backward_change`. Differences are numbered by the task they lead to: ``squared[i]`` belongs to
-the step from task i-1 to task i, and ``squared[0]`` is taken as tau_0^2, as in the authors' code (it enters only the
-backward change of the first transition).
+For preset "paper", `forward_change` and `backward_change` average W squared differences of consecutive sample averages
+for each component, eq. (7). ``squared[i]`` belongs to the step from task i-1 to task i, and ``squared[0]`` is tau_0^2
+as in the authors' code (it affects only the backward change of the first transition).
 
-Preset "recommended" compares rates of change by their losses on the last W tasks, `Account`; what it promises follows
-from the mean of the last W differences, `RateOfChange`.
+For preset "recommended", `Account` compares rates of change by their losses on the last W tasks, and `RateOfChange`
+derives effective samples from the mean of the last W differences.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ def squared_differences(tau: Floats) -> Floats:
 
 
 def forward_change(squared: Floats, k: int, W: int, first: int = 0) -> Floats:
-    """Return d^2 (m,) of the step from task k-1 to the newest task k, eq. (7): the mean of min(W, k) differences.
+    """Return d^2 (m,) of the step from task k-1 to the newest task k, eq. (7), the mean of min(W, k) differences.
 
-    The rows of `squared` are those of tasks first, first + 1, ..., from 0.
+    The rows of `squared` belong to tasks first, first + 1, ..., from 0.
 
     >>> forward_change(np.array([[9.0], [1.0], [3.0]]), 2, 2)
     array([2.])
@@ -47,9 +46,8 @@ def forward_changes(squared: Floats, W: int) -> Floats:
 def backward_change(squared: Floats, i: int, k: int, W: int, first: int = 0) -> Floats:
     """Return d^2 of the step from task i to task i+1, used backwards when task k is the newest.
 
-    The window holds the ``W // 2`` differences up to task i and as many after it, cut off at both ends of what has been
-    seen. With W = 2 these are the difference that leads to task i and the one that leads to task i+1. With W = 1 the
-    half-window is empty and the one difference that is crossed, i to i+1, is used.
+    The window contains the ``W // 2`` differences up to task i and as many after it, as far as they exist. With W = 2,
+    these are the differences that lead to tasks i and i+1. With W = 1, it is the difference from i to i+1.
 
     >>> backward_change(np.array([[9.0], [1.0], [3.0]]), 1, 2, 2)
     array([2.])
@@ -63,11 +61,11 @@ def backward_change(squared: Floats, i: int, k: int, W: int, first: int = 0) -> 
 def printed_change(squared: Floats, i: int, k: int, W: int, first: int = 0) -> Floats:
     """Return d^2 of the step from task i to task i+1 by eq. (7) as printed, when task k is the newest.
 
-    Eq. (7) gives the step d_{i+1}^2, and averages the differences between the W + 1 tasks closest to task i+1: always W
-    of them once W + 1 tasks are there. `backward_change`, the authors' code, averages fewer at both ends and for odd W.
-    Of two tasks equally close, the earlier counts. For i = k-1 this is `forward_change`.
+    Eq. (7) gives the step d_{i+1}^2 as the average of the differences between the W + 1 tasks closest to task i+1. From
+    W + 1 tasks on, there are always W. The authors' code, `backward_change`, averages fewer at both ends and for odd W.
+    Of two equally close tasks, the earlier counts. For i = k-1, this is `forward_change`.
 
-    Five tasks; the three closest to task 1 are 0, 1, 2, and the three closest to the newest are 2, 3, 4:
+    Of five tasks, the three closest to task 1 are 0, 1, 2, and the three closest to the newest are 2, 3, 4.
 
     >>> squared = np.array([[9.0], [1.0], [3.0], [5.0], [7.0]])
     >>> printed_change(squared, 0, 4, 2), printed_change(squared, 3, 4, 2)
@@ -86,7 +84,7 @@ class Account:
         self.total: Floats | float = 0.0
 
     def add(self, losses: Floats) -> None:
-        """Add what one arrival cost each candidate."""
+        """Add the losses of the candidates on one arriving task."""
         if self._window is None:
             self.total = self.total + losses
         else:
@@ -94,15 +92,15 @@ class Account:
             self.total = np.sum(self._last, axis=0)
 
     def shares(self, starts: Floats) -> Floats:
-        """Return the shares of the candidates, which sum to 1, given the first ones."""
+        """Return the shares of the candidates, which sum to 1, given their initial shares."""
         return np.asarray(softmax(np.log(starts) - self.total))
 
 
 class RateOfChange:
-    """The rate of change that samples show, and the effective samples that Theorems 1 and 3 promise for it.
+    """The rate of change measured from samples, and the effective samples that Theorems 1 and 3 promise for it.
 
-    The differences of eq. (7), of averages within each class, in units of the variance there and less what sampling
-    makes of them: draws keep the shares of classes, so averages over all classes vary less than the variance says.
+    It averages the differences of eq. (7) within each class, in units of the variance and less the sampling noise.
+    Draws keep the shares of classes, so averages over all classes would vary less than their variance suggests.
     """
 
     def __init__(self, rate: float | None, window: int | None) -> None:
@@ -114,7 +112,7 @@ class RateOfChange:
         self._since = 0.0
 
     def add(self, X: Floats, y: NDArray[np.int64], gap: float) -> None:
-        """Take in the rows of the next task; without any it is one without labels."""
+        """Take in the rows of the next task, or none for a task without labels."""
         self._since += gap
         if not len(y):
             return
@@ -139,9 +137,9 @@ class RateOfChange:
 
     @property
     def rate(self) -> float:
-        """The rate of change: the one that was given, or the mean of the last W differences, at least 0.
+        """The given rate of change, or the mean of the last W differences, at least 0.
 
-        Where nothing has been measured, as with one sample of each class, nothing may be promised: infinite.
+        It is infinite if nothing was measured, as with one sample of each class, so that nothing is promised.
         """
         if self._known is not None or not self._excess:
             return np.inf if self._known is None else self._known
@@ -149,7 +147,7 @@ class RateOfChange:
         return max(float(moved / periods), 0.0)
 
     def over(self, gaps: Sequence[float]) -> list[float]:
-        """Return the changes over so many periods; over none nothing changes, whatever the rate."""
+        """Return the changes over gaps in periods, which are 0 over no period at any rate."""
         rate = self.rate
         return [rate * gap if gap else 0.0 for gap in gaps]
 

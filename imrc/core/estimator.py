@@ -36,7 +36,7 @@ def _holds_numbers(column: ArrayLike) -> bool:
 
 
 def learn_in_turn(model: Any, X: ArrayLike, y: ArrayLike, tasks: ArrayLike | None) -> None:  # noqa: ANN401
-    """Let a model forget what it has learnt, and learn one task, or those that `tasks` says rows belong to."""
+    """Reset a model and let it learn one task, or the tasks that rows belong to."""
     for name in [name for name in vars(model) if name.endswith("_") or name.startswith("_learner")]:
         delattr(model, name)
     if tasks is None:
@@ -50,7 +50,7 @@ def learn_in_turn(model: Any, X: ArrayLike, y: ArrayLike, tasks: ArrayLike | Non
 
 
 def _newest(name: str, text: str) -> property:
-    """Return a property: what every rule's newest estimate of each task holds under a name."""
+    """Return a property with an attribute of the newest estimate of each task under every rule."""
 
     def collected(self: IMRC) -> dict[str, Floats]:
         check_is_fitted(self, "n_tasks_")
@@ -76,13 +76,13 @@ class IMRC(ClassifierMixin, BaseEstimator):
     ----------
     {b, W, preset}
     features : str, FeatureSpec, Representation or None
-        Representation of the instances (see `imrc.features`); by default the preset's. "identity": instances as they
-        are. The first task determines whether a column is binary or numeric. If more is known about the columns
-        (pixels, or raw columns with words and gaps), `Representation.of` takes it from a sequence.
+        Representation of the instances, by default that of the preset. "identity" uses instances as they are.
+        The first task determines whether a column is binary or numeric. If more is known about the columns (pixels,
+        or raw columns with words and gaps), `Representation.of` takes it from a sequence.
     random_state : int, SeedSequence, RandomState instance or None, default 0
-        Draws the random frequencies of the representation; learning is deterministic. A number gives the same draw as
+        Seed of the random frequencies of the representation. Learning is deterministic. A number gives the same draw as
         the first repetition of `imrc.evaluate` with this seed, and the SeedSequence of a repetition gives the draw of
-        that repetition. None draws anew each time.
+        that repetition. With None, every draw is new.
     {overrides}
 
     Attributes
@@ -92,9 +92,9 @@ class IMRC(ClassifierMixin, BaseEstimator):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where the first task was a data frame or `Representation.of` knows them.
+        Names of the columns, if the first task was a data frame or `Representation.of` knows them.
     features_ : FeatureMap
-        The representation, as learnt from the first task: D features.
+        The representation with D features, learnt from the first task.
     n_tasks_ : int
         Tasks seen so far.
     n_iter_ : int
@@ -102,19 +102,16 @@ class IMRC(ClassifierMixin, BaseEstimator):
         method; for log loss, it is the quasi-Newton method for all rates of change together.
     mean_, mse_, coef_ : dict of str to ndarray of shape (n_tasks_, m)
         Mean vectors, their mean squared errors and classifier parameters, for "single", "forward", "forward_backward"
-        and "predicted", with the newest estimate of each task. m = n_classes * (D + 1): one block per class,
-        intercept first, then the D features that `features_` computes. "predicted" is what was known about a task
-        before its samples, NaN for the first task. "single" is NaN for a task without labels, except for its mean
-        squared error, which is infinite.
+        and "predicted", with the newest estimate of each task. m = n_classes * (D + 1), one block per class with the
+        intercept before the D features. "predicted" is the estimate of a task before its samples, NaN for the first
+        task. "single" is NaN for a task without labels, except for its mean squared error, which is infinite.
     risk_, ess_ : dict of str to ndarray of shape (n_tasks_,)
-        Minimax risks (objective of (3) at `coef_`; minimax log loss in nats for that rule, NaN for "predicted", an
-        average of rules) and effective sample sizes (Theorems 1 and 3; with several rates their geometric mean by
-        shares).
+        Minimax risks (objective of (3) at `coef_`, or minimax log loss in nats, where "predicted" is NaN because it is
+        an average of rules) and effective sample sizes (Theorems 1 and 3; with several rates, their geometric mean
+        weighted by shares).
 
-    Notes
-    -----
-    Memory is O((b + k) m) for k tasks. For log loss, the last tasks are stored too: six, or more
-    up to 2,000 samples. Once this store is full, the time of a step grows with b and not with k.
+    Notes ----- Memory is O((b + k) m) for k tasks. For log loss, the last six tasks are stored too, or more up to 2,000
+    samples. Once this store is full, the time of a step grows with b and not with k.
 
     Examples
     --------
@@ -159,8 +156,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels.
         tasks : array-like of shape (n_samples,), optional
-            Which task each row belongs to; by default all rows are one task. Tasks are sorted by these numbers, dates
-            or texts, whatever the order of the rows, so a split that shuffles rows does not change the sequence.
+            Task of each row, by default one task for all. Tasks are sorted by these numbers, dates or texts, so a split
+            that shuffles rows does not change the sequence.
 
         Returns
         -------
@@ -172,20 +169,19 @@ class IMRC(ClassifierMixin, BaseEstimator):
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike | None = None, classes: ArrayLike | None = None, gap: float = 1.0
     ) -> IMRC:
-        """Learn the next task; every row given is used.
+        """Learn the next task from all rows given.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Instances of the new task.
         y : array-like of shape (n_samples,) or None
-            Labels, numbers or strings. None means that the task has no labels yet. It is then learnt only from the
-            tasks around it, on its own instances. When labels arrive later, call again with ``gap=0``.
+            Labels, numbers or strings. A task without labels is learnt only from the tasks around it, on its own
+            instances. When labels arrive later, call again with ``gap=0``.
         classes : array-like of shape (n_classes,), optional
             All labels that can occur. Needed at the first call if the first task does not contain every class.
         gap : float
-            Periods since the task before, at least 0; this many changes lie between the two tasks. Not used for the
-            first task.
+            Periods since the task before, each with one change, at least 0. It has no effect on the first task.
 
         Returns
         -------
@@ -194,8 +190,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For labels that are not among the classes, missing or infinite values, shapes that do not match, a first
-            task without labels, or a parameter changed since the first task (`fit` starts again).
+            For unknown labels, missing or infinite values, shapes that do not match, a first task without labels, or a
+            parameter changed since the first task (`fit` starts again).
         """
         first = not hasattr(self, "n_tasks_")
         gap = check_real("gap", gap, 0.0)
@@ -241,7 +237,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         return repetition_draw(known)
 
     def _checked(self, X: Any, y: ArrayLike | None = None, *, first: bool = False) -> tuple[Floats, Any]:  # noqa: ANN401
-        """Return rows of numbers with the columns in their order of the first task, and the labels."""
+        """Return rows of numbers with columns in the order of the first task, and the labels."""
         known = self.features.names if isinstance(self.features, Representation) else ()
         if first and known:
             self.feature_names_in_, self.n_features_in_ = np.array(known, dtype=object), len(known)
@@ -251,7 +247,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         elif known and isinstance(X, np.ndarray) and X.shape[1:] == (len(known),):
             import pandas as pd
 
-            X = pd.DataFrame(X, columns=names)  # an array of the sequence, or of one like it: in its order
+            X = pd.DataFrame(X, columns=names)  # an array, with columns in the order of the sequence
         allow_nan = "allow-nan" if get_tags(self).input_tags.allow_nan else True
         options = {"reset": first and not known, "dtype": np.float64, "ensure_all_finite": allow_nan}
         try:
@@ -281,11 +277,11 @@ class IMRC(ClassifierMixin, BaseEstimator):
         return np.searchsorted(self.classes_, y).astype(np.int64)
 
     def _changed(self, settings: IMRCSettings) -> str:
-        """Say which parameters are not what they were when the tasks so far were learnt."""
+        """Name the parameters that have changed since the first task."""
         old = vars(self._learner.settings) | {"features": self._learner_features}
         new = vars(settings) | {"features": self.features}
         names = [name for name in new if new[name] != old[name]]
-        # With another preset, values change that nobody set.
+        # With another preset, values change that the user did not set.
         names = [name for name in names if getattr(self, name) is not None] or names
         changes = ", ".join(f"{name} from {old[name]!r} to {new[name]!r}" for name in names)
         return (
@@ -320,8 +316,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Instances.
         task : int, "next" or ("next", float)
-            Task whose rule to use, from 0; negative numbers count from the newest. "next" is the next task, one period
-            after the newest, and ("next", h) the one h periods after it.
+            Task whose rule to use, from 0; negative numbers count from the newest. "next" is the task one period after
+            the newest, and ("next", h) the task h periods after it.
         rule : {"single", "forward", "forward_backward"}
             Which rule of that task; the next task has only one.
 
@@ -362,11 +358,11 @@ class IMRC(ClassifierMixin, BaseEstimator):
         For 0-1 loss it is proportional to max(Phi(x, y)'mu - nu, 0), for log loss to exp(Phi(x, y)'mu).
 
         nu is the max term of problem (3) at the solution. The minimax risk bounds the error of this rule if the true
-        distribution is in the uncertainty set. Instances without a positive part get equal shares.
+        distribution is in the uncertainty set. Instances without a positive part get equal probabilities.
 
         Parameters
         ----------
-        X, task, rule : see `predict`
+        X, task, rule : as in `predict`
             Instances, and the rule to use.
 
         Returns
@@ -392,7 +388,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             True labels.
         sample_weight : array-like of shape (n_samples,) or None
-            Weights of the samples; equal by default.
+            Weights of the samples, equal by default.
         task : int, "next" or ("next", float)
             As in `decision_function`.
         rule : {"forward_backward", "forward", "single"}
@@ -407,7 +403,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         return float(np.average(np.asarray(y) == self.predict(X, task, rule), weights=weights))
 
 
-# scikit-learn, the documentation and interactive help read names and texts here: the table's in place of `overrides`.
+# scikit-learn, the documentation and interactive help read names here, so the signature replaces `overrides`.
 _EXPLICIT = list(inspect.signature(IMRC.__init__).parameters.values())[:-1]
 IMRC.__init__.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
     [*_EXPLICIT, *(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in OVERRIDES)]

@@ -1,8 +1,7 @@
 """The learner: one call per task, on mapped instances and encoded labels.
 
-This is Algorithm 1 of the paper with the choices of the authors' code. It keeps what a step needs (the last b tasks
-and a window of differences) and never looks at a task again once it is out of reach, so the cost of a step grows
-with b and not with the number of tasks.
+This is Algorithm 1 of the paper with the choices of the authors' code. It stores the last b tasks and a window of
+differences, so the cost of a step grows with b and not with the number of tasks.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from imrc.wording import RULES
 
 @dataclass(frozen=True, eq=False)
 class StepUpdate:
-    """What one step learnt: the newest task under all rules, and the b tasks before it again.
+    """Result of one step: the newest task under all rules, and the b tasks before it again.
 
-    `choices` is what past data decided: the share (0 to 1) of each rate of change in the rules of tasks so far, "rate
-    0" (all tasks alike) to "rate inf" (the task alone), and "penalty", its factor; empty if nothing.
+    `choices` has the share (0 to 1) of each rate of change in the rules, from "rate 0" (all tasks alike) to "rate inf"
+    (the task alone), and the factor "penalty". It is empty if past data decide neither.
     """
 
     step: int  # number of the newest task, from 0
@@ -40,9 +39,9 @@ class StepUpdate:
 class Learner:
     """Learn a sequence task by task.
 
-    Of the `rules` forward is always learnt; leaving one of the others out saves its time. `threads` are for problems
-    of one step that do not need each other's result; results are the same.
-    `version` is raised by every change that alters numbers: results kept under another are not taken for current ones.
+    Of the `rules`, forward is always learnt. Leaving out another one saves its time. `threads` solve independent
+    problems of a step, with the same results. Increase `version` with every change that alters numbers, so that results
+    stored under another version are computed again.
     """
 
     version: ClassVar[int] = 6
@@ -54,7 +53,7 @@ class Learner:
         self.n_classes = n_classes
         self.rules = tuple(rules)
         self.steps = 0
-        # One gain per component, or rates of change side by side, which also give rules for log loss.
+        # Either one gain per component, or rates of change side by side, which also give rules for log loss.
         self._tracker = (
             ComponentTracker(n_classes, settings.b, int(settings.W), settings.change)
             if settings.tracking == "component"
@@ -63,11 +62,11 @@ class Learner:
         self._zero_one = ZeroOneLearner(settings, n_classes, threads) if settings.loss == "0-1" else None
 
     def step(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0, *, revise: bool = True) -> StepUpdate:
-        """Learn the next task: mapped instances with the intercept first, (n, D + 1), and classes 0..C-1.
+        """Learn the next task from mapped instances with the intercept first, (n, D + 1), and classes 0..C-1.
 
-        Without `y` the task has no labels, and only the tasks around it tell about it. `gap`: periods since the task
-        before, each with a change of its own; 0 is more of the same task. `revise`: whether the tasks before it are
-        learnt again now; they can still be at a later step.
+        A task without labels (`y` None) is learnt only from the tasks around it. `gap` counts the periods since the
+        task before, each with a change of its own; 0 adds to the same task. With `revise`, the tasks before it are
+        learnt again now, otherwise at a later step.
         """
         revise = revise and "forward_backward" in self.rules
         k = self.steps
@@ -88,10 +87,7 @@ class Learner:
         return StepUpdate(k, single, forward, {k - 1 - back: one for back, one in enumerate(revised)}, choices)
 
     def predicted(self, gap: float = 1.0) -> TaskEstimate:
-        """Return the forward estimate of a coming task, `gap` periods after the newest, with its change.
-
-        The learner stays as it is; ValueError before the first task.
-        """
+        """Return the forward estimate of a task `gap` periods after the newest. ValueError before the first task."""
         if not self.steps:
             raise ValueError("Nothing has been learnt yet, so the first task cannot be predicted.")
         task = self._tracker.predicted(gap)
@@ -102,11 +98,11 @@ class Learner:
 
     @property
     def pooling(self) -> LogLossLearner | None:
-        """What can learn one rule for all tasks from the rows that are stored anyway; None if these are others."""
+        """The learner that can also learn one rule for all tasks from its stored rows, or None if there is none."""
         return self._tracker if isinstance(self._tracker, LogLossLearner) and self._tracker.pools else None
 
     def state_size(self) -> int:
-        """Return how many numbers are kept between tasks, the rules of tasks out of reach included."""
+        """Return how many numbers are stored between tasks, including the rules of tasks out of reach."""
         if not self.steps:
             return 0
         rules = 0 if self._zero_one is None else self._zero_one.size()
@@ -114,7 +110,7 @@ class Learner:
 
 
 def unknown_task(size: int) -> TaskEstimate:
-    """Return the estimate of a task of which nothing is known: NaN throughout."""
+    """Return an estimate with NaN throughout, of a task of which nothing is known."""
     nothing = np.full(size, np.nan)
     return TaskEstimate(nothing, nothing, np.nan, nothing, np.nan, np.nan)
 

@@ -1,28 +1,28 @@
-"""The presets: each in one table, its representation included, its constants below; what happens when a task arrives.
+"""The presets, each in one table with its representation, their constants, and the steps when a task arrives.
 
-``recommended`` is the default. `imrc.evaluate` draws the splits and `imrc.IMRC.partial_fit` takes the rows it is given;
-both map them by the preset's ``features`` and then call `Learner.step` once per task:
+``recommended`` is the default. `imrc.evaluate` draws the splits and `imrc.IMRC.partial_fit` uses the rows it is given.
+Both map them by the preset's ``features`` and then call `Learner.step` once per task.
 
 recommended (``tracking="rate"``, ``loss="log"``): `LogLossLearner.step`
-    1. `step`: every candidate's rule of the next task is tested on all rows of the task that came.
-    2. `add`: the rows are stored beside those of the last tasks; `RateOfChange.add` takes in by how much means
-       changed, `RateWeights.add` makes the weight of every stored task for this one, eq. (6), once per rate.
+    1. `step`: every candidate's rule for the next task is tested on all rows of the task that arrived.
+    2. `add`: the rows are stored beside those of the last tasks. `RateOfChange.add` measures by how much means changed,
+       and `RateWeights.add` computes the weight of every stored task for this one, eq. (6), at each rate.
     3. `_learn_candidates`: half of the rows are held back, each candidate learns the rest and the past, and is tested
-       on them; then one weighted logistic regression per candidate on all stored rows, `solve_in_turn`.
+       on them. Then one weighted logistic regression per candidate uses all stored rows, `solve_in_turn`.
     4. `shares`: the losses of the last W tasks, summed by `Account`, give each candidate its share.
-    5. `_learn_tasks`: for the newest task and, by `RateWeights.revised`, eq. (10), each of the b before it: weights and
-       penalties of the candidates averaged by their shares, then one regression.
-    With ``loss="0-1"``, `ZeroOneLearner.step` learns from what `RateOfChange.tracked` gives of these tasks.
+    5. `_learn_tasks`: for the newest task and, by `RateWeights.revised`, eq. (10), each of the b before it, weights and
+       penalties of the candidates are averaged by their shares for one regression.
+    With ``loss="0-1"``, `ZeroOneLearner.step` learns from the estimates of `RateOfChange.tracked`.
 
 paper (``tracking="component"``, ``loss="0-1"``): Algorithm 1, component by component
     1. `ComponentTracker.update`: `sample_moments` gives tau and s, eq. (4); `forward_change` the expected quadratic
        change d^2 from the last W differences, eq. (7); `forward_step` the forward mean vector, eq. (6).
     2. `ComponentTracker.revised`: `backward_change`, then `revise`, eq. (10), for the b tasks before the newest.
-    3. `ZeroOneLearner.step`: lambda = lambda0 sqrt(s), then problem (3) by the subgradient method: for the newest task
-       alone and forward, and for each of the b before it again, each begun from its solution of before.
+    3. `ZeroOneLearner.step`: with lambda = lambda0 sqrt(s), the subgradient method solves problem (3) for the newest
+       task alone and forward, and again for each of the b before it from its last solution.
 
-Asked for the next task, `Learner.predicted` averages the candidates' rules by their shares, or takes the forward
-mean with the change of one period more (`predict`) and solves problem (3) again.
+For the next task, `Learner.predicted` averages the candidates' rules by their shares, or solves problem (3) again for
+the forward mean with the change of one more period (`predict`).
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class Candidate(NamedTuple):
 
     rate: float  # of change, rho = d^2 / sigma^2 per period
     penalty: float  # factor of the penalty
-    start: float  # its share before anything is known, as a multiple of the others'
+    start: float  # its initial share relative to the others
     moving: bool = False  # whether coefficients move linearly in time: for the next task only
 
 
 VALUES: Mapping[str, Mapping[str, Any]] = {
     "recommended": {
-        "features": FeatureSpec("blended"),  # its numbers: `imrc.features.BLENDED`
+        "features": FeatureSpec("blended"),  # with the numbers in `imrc.features.BLENDED`
         "W": "all",
         "tracking": "rate",
         "rate": None,  # `CANDIDATES` side by side
@@ -74,48 +74,48 @@ VALUES: Mapping[str, Mapping[str, Any]] = {
         "max_iter": 2000,
     },
 }
-"""Each preset; meanings are in `imrc.core.settings.SETTINGS`. What is not named has no effect, or is the same in
-both: b there, the numbers of a representation in `imrc.features` (frequencies, `BLENDED`, `PULLED_IN_BEYOND`)."""
+"""Values of each preset for `imrc.core.settings.SETTINGS`. Other settings have no effect or are the same in both, such
+as b and, in `imrc.features`, the numbers of a representation (frequencies, `BLENDED`, `PULLED_IN_BEYOND`)."""
 
 # The constants of tracking "rate", and of its log loss.
 
 POOLED = Candidate(0.0, 16.0, 4.0)
 ALONE = Candidate(float("inf"), 4.0, 1.0)
 CANDIDATES = (POOLED, Candidate(0.1, 4.0, 2.0), Candidate(1.0, 4.0, 1.0), ALONE, Candidate(0.01, 4.0, 1.0, moving=True))
-"""What is compared where no rate is given."""
+"""The candidates if no rate is given."""
 
 TREND_PERIODS = 3.0
-"""Periods in which coefficients that move do so by one unit."""
+"""Periods in which moving coefficients change by one unit of speed."""
 
 STORED_ROWS, STORED_TASKS = 2000, 6
-"""The last tasks are stored: at least 6 of them (b + 1 if that is more), beyond these just enough for 2,000 rows."""
+"""At least the last 6 tasks are stored (b + 1 if that is more), and more tasks up to 2,000 rows."""
 
 NEGLIGIBLE_WEIGHT = 1e-3
 """Tasks with a smaller weight, as a share of the largest, are left out."""
 
 USUAL_LENGTH = 250.0
-"""Mean squared length of a row of 200 random frequencies beside linear features, where penalties were chosen."""
+"""Mean squared length of a row of 200 random frequencies beside linear features, for which penalties were chosen."""
 
 INTERCEPT_SCALE = 10.0
-"""Value the intercept has inside the Gram matrix: a large one leaves it practically without penalty."""
+"""Value of the intercept in the Gram matrix, so large that it has practically no penalty."""
 
 FLOOR = 0.01
-"""Part of a probability that is uniform where candidates are tested: a class never seen must not decide for ever."""
+"""Uniform part of the probabilities in tests of candidates, so that no new class decides for ever."""
 
 TOLERANCE, SCORING_TOLERANCE = 3e-3, 1e-2
-"""Norm of the gradient at which a rule is near enough to its solution to be used, and a candidate to be tested."""
+"""Norm of the gradient at which the solver stops for a rule, and for a candidate that is tested."""
 
 NEGLIGIBLE_VARIANCE = 1e-12
-"""Features that vary less within a class say nothing of the change."""
+"""Features that vary less within a class are ignored when change is measured."""
 
 # The constants of its 0-1 loss.
 
 RECENT_SAMPLES = 100
-"""Samples that make up the instances "recent" of problem (3), where the last b + 1 tasks hold fewer."""
+"""Number of samples in the instances "recent" of problem (3), if the last b + 1 tasks have fewer."""
 
 
 def iterations_by_n(n: int) -> int:
-    """Return the iterations of the subgradient method for tasks of n samples, where `max_iter` is "by_n"."""
+    """Return the iterations of the subgradient method for tasks of n samples with `max_iter` "by_n"."""
     return min(2000, max(500, 40 * n))
 
 
@@ -128,7 +128,7 @@ PRESET_DESCRIPTIONS: dict[Preset, str] = {
 
 
 def own_features(preset: str) -> FeatureSpec:
-    """Return the representation of a preset: what its choices were measured with.
+    """Return the representation of a preset.
 
     >>> own_features("recommended").kind, own_features("paper").kind
     ('blended', 'automatic')

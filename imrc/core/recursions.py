@@ -1,9 +1,9 @@
 """Sample averages, eq. (4), and the recursions that track mean vectors from them: forward (6), backward, both (10).
 
-Everything that tracks calls these functions: preset "paper" with one gain per component; preset "recommended" with one
-gain for all, s and d of shape (rates, 1), and with one rate by `samples_and_weights`; theory and pictures. They work
-element by element on float64 arrays and never modify their input. ``s = 0`` (a constant feature, or a class that did
-not appear) takes the limit of the formulas: a component known exactly stays as it is.
+Presets, theory and pictures all track with these functions. Preset "paper" has one gain per component; preset
+"recommended" has one gain for all, with s and d of shape (rates, 1), and one rate in `samples_and_weights`. They work
+element by element on float64 arrays and never modify their input. For ``s = 0`` (a constant feature, or an absent
+class), they take the limit of the formulas, in which a component known exactly stays the same.
 """
 
 from __future__ import annotations
@@ -40,19 +40,17 @@ def sample_moments(
             continue
         blocks[c] = rows.sum(axis=0) / n
         if with_variance and n > 1:
-            # Deviations, not raw second moments: constant components then come out as exactly zero.
+            # Deviations and not raw second moments, so that constant components give exactly zero.
             deviations = ((rows - blocks[c]) ** 2).sum(axis=0) + (n - len(rows)) * blocks[c] ** 2
             spread[c] = deviations / (n - 1) / n
     return blocks.ravel(), spread.ravel()
 
 
 def smoothed_variance(X1: Floats, y: NDArray[np.int64], n_classes: int) -> Floats:
-    """Per-sample variance of Phi(x, y), (C * (D + 1),), that stays positive for a class that did not appear.
+    """Return the per-sample variance of Phi(x, y), (C * (D + 1),), which is positive even for an absent class.
 
     Each class gets one pseudo-sample with the first two moments of all samples together, and class shares are smoothed
-    by half a count.
-
-    The intercept of a class is an indicator with smoothed share 1/4 and 3/4:
+    by half a count. The intercepts below are indicators with smoothed shares 1/4 and 3/4.
 
     >>> smoothed_variance(np.array([[1.0, 2.0]]), np.array([1]), 2).reshape(2, 2)[:, 0]
     array([0.1875, 0.1875])
@@ -74,9 +72,9 @@ def smoothed_variance(X1: Floats, y: NDArray[np.int64], n_classes: int) -> Float
 def combine(tau: Floats, s: Floats, tau_other: Floats, s_other: Floats) -> tuple[Floats, Floats]:
     """Combine two independent estimates of one mean, each weighted by the other's mean squared error.
 
-    The common step of all recursions: ``tau + s / (s + s_other) (tau_other - tau)`` with mean squared error ``(1 / s +
-    1 / s_other)^-1``. Where s = 0 the first estimate is kept; an infinite mean squared error, that of a task without
-    labels, is no information. s may be broadcast against tau; s_other has the expected quadratic change already added.
+    All recursions take this step, ``tau + s / (s + s_other) (tau_other - tau)`` with mean squared error ``(1 / s + 1 /
+    s_other)^-1``. If s = 0, the first estimate is kept. An infinite mean squared error, as of a task without labels, is
+    no information. s may be broadcast against tau, and s_other includes the expected quadratic change.
 
     >>> combine(np.array([0.0]), np.array([1.0]), np.array([3.0]), np.array([0.5]))
     (array([2.]), array([0.33333333]))
@@ -89,18 +87,15 @@ def combine(tau: Floats, s: Floats, tau_other: Floats, s_other: Floats) -> tuple
 
 
 def predict(tau_fwd: Floats, s_fwd: Floats, d: Floats) -> tuple[Floats, Floats]:
-    """Estimate of a task before it has any samples: the one before it, with the change d^2 between them added.
-
-    For a task h steps ahead d is the sum of h changes.
-    """
+    """Return the estimate of a task before it has samples, with d^2 of the change, or the sum over several changes."""
     return tau_fwd, s_fwd + d
 
 
 def forward_step(tau: Floats, s: Floats, tau_fwd: Floats, s_fwd: Floats, d: Floats) -> tuple[Floats, Floats]:
-    """Forward mean vector of a task and its mean squared error, eq. (6).
+    """Return the forward mean vector of a task and its mean squared error, eq. (6).
 
-    From the task's own sample average and its error, the forward mean vector before it and its error, and the change
-    d^2 between the two. With a succeeding task in place of the preceding one it is the backward recursion.
+    It combines the task's sample average with the forward mean vector before it, d^2 apart. With a succeeding task in
+    place of the preceding one, it is the backward recursion.
     """
     return combine(tau, s, *predict(tau_fwd, s_fwd, d))
 
@@ -110,12 +105,11 @@ def revise(
     earlier: Iterable[tuple[Floats, Floats, Floats, Floats]],
     changes: Iterable[Floats],
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Yield forward and backward estimates of the tasks before the newest, the nearest first: eq. (10).
+    """Yield forward and backward estimates of the tasks before the newest, eq. (10), the nearest first.
 
-    `newest` is its sample average and mean squared error, `earlier` of each task before it sample average and forward
-    mean vector, each with its error, the nearest first, and `changes` d^2 of the step from that task to the next.
-
-    Two tasks, no change and equal variances: the mean of both.
+    `newest` is its sample average with its mean squared error. `earlier` has, for each task before it, sample average
+    and forward mean vector with their errors, and `changes` has d^2 of the step from that task to the next, the nearest
+    first. For two tasks without change and with equal variances, the result is the mean of both.
 
     >>> one = np.array([1.0])
     >>> list(revise((3.0 * one, one), [(0.0 * one, one, 0.0 * one, one)], [0.0 * one]))
@@ -128,9 +122,9 @@ def revise(
 
 
 def borrowed_samples(ess: ArrayLike, sigma2: ArrayLike, d2: ArrayLike) -> Any:  # noqa: ANN401 - number or array
-    """Return how many of a neighbour's effective samples a task has across one change, Theorems 1 and 3.
+    """Return how many effective samples a task borrows from a neighbour across one change, Theorems 1 and 3.
 
-    ``N sigma^2 / (sigma^2 + N d^2)``: the forward recursion for 1 / s in place of s.
+    ``N sigma^2 / (sigma^2 + N d^2)`` is the forward recursion for 1 / s in place of s.
 
     >>> float(borrowed_samples(20.0, 1.0, 0.05))
     10.0
@@ -141,14 +135,14 @@ def borrowed_samples(ess: ArrayLike, sigma2: ArrayLike, d2: ArrayLike) -> Any:  
 
 
 def borrowed(ess: float, change: float) -> float:
-    """Return `borrowed_samples` of numbers, change d^2 / sigma^2; of nothing there is nothing to borrow."""
+    """Return `borrowed_samples` for numbers, with change d^2 / sigma^2."""
     return ess if ess == 0.0 or change == 0.0 else ess / (1.0 + ess * change)
 
 
 def samples_and_weights(samples: Sequence[int], changes: Sequence[float], reach: int) -> list[tuple[float, Floats]]:
     """Return effective samples and weights of all tasks, for the newest and those before it, the nearest first.
 
-    Eqs. (6) and (10) where one gain holds for all components: by effective samples, sigma^2 / s, of each task. The
+    These are eqs. (6) and (10) with one gain for all components, by effective samples sigma^2 / s of each task. The
     change that leads to a task is in units of sigma^2.
 
     >>> samples_and_weights([10, 10], [0.0, 0.1], 1)
@@ -167,7 +161,7 @@ def samples_and_weights(samples: Sequence[int], changes: Sequence[float], reach:
 
 
 def _with_own(n: int, place: int, ess: float, weights: Floats) -> tuple[float, Floats]:
-    """Join a task's own samples and what is borrowed from a neighbour without them; own weight where there is none."""
+    """Join a task's own samples with borrowed ones. Without any, its own weight is 1."""
     total, joined = n + ess, ess * weights
     if total:
         joined /= total

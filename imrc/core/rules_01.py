@@ -49,12 +49,12 @@ class ZeroOneLearner:
         return self._solved([(self._newest, task, self._solutions[-1])])[0][1]
 
     def size(self) -> int:
-        """Return how many numbers are kept."""
+        """Return how many numbers are stored."""
         kept = sum(part.X1.size for part in self._own) + 2 * sum(part.mu.size for part in self._solutions)
         return kept + sum(X1.size for X1 in self._samples)
 
     def _common(self, X1: Floats) -> InstanceSet | None:
-        """Return the common set X of this step, or None where each task uses its own samples."""
+        """Return the common set X of this step, or None if each task uses its own samples."""
         kind = self.settings.instances
         if kind == "own":
             return None
@@ -86,7 +86,7 @@ class ZeroOneLearner:
 def _fit(task: Tracked, problem: Problem, solution: Solution) -> TaskEstimate:
     linear = 1.0 - problem.tau @ solution.mu + problem.lam @ np.abs(solution.mu)
     nu = solution.value - float(linear)
-    # The promise is that of lambda = sqrt(s) at least, whatever confidence vector chose mu.
+    # The minimax risk uses at least lambda = sqrt(s), even if mu was found with a smaller confidence vector.
     slack = np.maximum(np.sqrt(task.mse) - problem.lam, 0.0)
     value = solution.value + float(slack @ np.abs(solution.mu))
     return TaskEstimate(task.mean, task.mse, task.ess, solution.mu, value, nu, solution.iterations)

@@ -1,15 +1,15 @@
-"""The recommended learner: rates of change side by side, each judged by what it predicted.
+"""The recommended learner: rates of change side by side, each weighted by how well it predicted.
 
-1. A task is learnt by one weighted logistic regression on stored rows, weights from tracking mean vectors with a rate
-   of change rho (`_problems`, with weights from `RateWeights`; `_Store` holds the rows and solves).
-2. Four rates are followed side by side: 0 (all tasks alike), .1, 1, and infinity, the task alone (`CANDIDATES`,
+1. A task is learnt by one weighted logistic regression on stored rows, with weights from tracking mean vectors at a
+   rate of change rho (`_problems`, with weights from `RateWeights`; `_Store` stores the rows and solves).
+2. Four rates are used side by side, 0 (all tasks alike), .1, 1, and infinity, the task alone (`CANDIDATES`,
    `_learn_candidates`).
-3. When a task arrives, each rule is first tested on all its rows as it is; the sum of these log losses gives each its
-   share in the rule of a coming task (`step`, `predicted`).
-4. Then half of the task's rows are held back, and each candidate learns the other half and the past; the sum of these
-   log losses gives each its share in the rules of tasks so far, backward ones too (`_learn_candidates`,
-   `_learn_tasks`).
-5. For the next task there is one candidate more, whose coefficients move linearly in time (`_Store.parameters`).
+3. When a task arrives, each rule is tested on all its rows. The sum of these log losses gives each rule its share in
+   the rule for the next task (`step`, `predicted`).
+4. Then half of the task's rows are held back, and each candidate learns the other half and the past. The sum of the log
+   losses on the rows held back gives each its share in the rules of tasks so far, including backward ones
+   (`_learn_candidates`, `_learn_tasks`).
+5. For the next task there is one more candidate, whose coefficients move linearly in time (`_Store.parameters`).
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from imrc.core.tracking import RateWeights, TaskEstimate, surplus
 from imrc.solvers.api import softmax
 
 POOLED_PLACES = ("pooled, nearly", "pooled")
-"""Of solutions: as near as a candidate's, where the next step begins, and from there as near as that of a rule."""
+"""Solutions of the pooled rule, with the tolerance of a candidate and, starting from that, of a rule."""
 
 
 class LogStep(NamedTuple):
-    """What one step learnt."""
+    """Result of one step."""
 
     alone: TaskEstimate  # the newest task from its own samples
     forward: TaskEstimate  # the newest task
@@ -56,10 +56,10 @@ class LogStep(NamedTuple):
 
 
 class _Store:
-    """The stored rows, and the solutions found on them, by place: a candidate (a number) or a task.
+    """The stored rows, and the solutions found on them, by place, which is a candidate (a number) or a task.
 
-    A solution has a coefficient per class and row of the Gram matrix; or, if it needs rows that this is without, per
-    class and feature. Of a candidate that moves, the second half of the features is times time.
+    A solution has a coefficient per class and row of the Gram matrix or, if it needs other rows, per class and feature.
+    For a moving candidate, the second half of the features is multiplied by time.
     """
 
     def __init__(self, n_classes: int, moving: Sequence[int]) -> None:
@@ -67,15 +67,15 @@ class _Store:
         self._moving = moving
         self.X: Floats = np.empty((0, 0))  # scaled
         self.y: Ints = np.empty(0, dtype=np.int64)
-        # Of all rows; once these are twice as many as features, of the last tasks with as many together.
+        # Of all rows or, once there are twice as many as features, of the last tasks with as many rows as features.
         self.gram: Floats = np.empty((0, 0))
         self.sizes: list[int] = []  # rows of each stored task
         self.times: list[float] = []  # of each stored task
         self.periods: Floats = np.empty(0)  # of every row, from the next period on, in units of `TREND_PERIODS`
-        self.solutions: dict[Hashable, tuple[Floats, bool]] = {}  # and whether it is one of features
+        self.solutions: dict[Hashable, tuple[Floats, bool]] = {}  # and whether it has a coefficient per feature
 
     def add(self, X: Floats, y: Ints, gap: float, dropped: int) -> None:
-        """Store the scaled rows of a task and drop the oldest tasks, in the Gram matrix and the solutions too."""
+        """Store the scaled rows of a task and drop the oldest tasks, also from the Gram matrix and the solutions."""
         sizes, surplus_rows, before = [*self.sizes, len(y)][dropped:], sum(self.sizes[:dropped]), self.gram
         rows = np.cumsum(sizes[::-1])
         if rows[-1] > 2 * X.shape[1]:
@@ -110,10 +110,10 @@ class _Store:
         begins: Sequence[Hashable],
         after: ArrayLike = -1,
     ) -> list[tuple[float, int]]:
-        """Solve problems in turn in one compiled call, with weights of rows; the solutions are then in their places.
+        """Solve problems in turn in one compiled call, with weights of rows, and store the solutions in their places.
 
-        Each begins from what is found at another place, or, with `after`, from the solution of that one of them.
-        Returns the value of each problem and the iterations it took.
+        Each begins from the solution at another place or, with `after`, of an earlier problem. Returns the value and
+        the iterations of each problem.
         """
         from imrc.solvers.logistic import solve_in_turn
 
@@ -197,17 +197,17 @@ class _Store:
 
 
 class LogLossLearner:
-    """Learn a sequence task by task; see the top of this module.
+    """Learn a sequence task by task, as described at the top of this module.
 
-    With a rate in the settings there is that one only, and each task alone as the reference. Beside the rules, mean
-    vectors are tracked at the rate of change that the samples show; with loss "0-1" somebody else learns from these.
+    With a rate in the settings, that is the only one, with each task alone as the reference. Mean vectors are tracked
+    at the rate of change measured from samples. With loss "0-1", `ZeroOneLearner` learns from these.
     """
 
     def __init__(self, settings: IMRCSettings, n_classes: int, candidates: Sequence[Candidate] = CANDIDATES) -> None:
         if settings.rate is not None:
             candidates = (Candidate(settings.rate, (POOLED if settings.rate == 0 else ALONE).penalty, 1.0),)
         self.n_classes, self.b = n_classes, settings.b
-        # Where candidates are not compared, the last of two is the reference, and has no share.
+        # If candidates are not compared, the last of two is the reference, without a share.
         self._compared = len(candidates) > 1
         self.candidates = tuple(candidates) if self._compared else (*candidates, ALONE)
         self._still = [c for c, one in enumerate(self.candidates) if not one.moving]
@@ -224,7 +224,7 @@ class LogLossLearner:
         window = None if settings.W == "all" else int(settings.W)
         self._change = RateOfChange(settings.rate, window)
         self._at, self._before = Account(window), Account(window)
-        # The candidates' rules of the next task and how far it is, and what is tracked of tasks within reach.
+        # The candidates' rules for the next task with its gap, and weights of tasks within reach.
         self._coming: tuple[float, Floats] | None = None
         self._tracked: list[tuple[float, Floats]] = []
 
@@ -237,38 +237,38 @@ class LogLossLearner:
         self.add(X1, y, gap)
         alone, spent = self._learn_candidates(y)
         newest, revised = self._learn_tasks(revise=revise)
-        # What the newest rule took, the candidates where its solver begins included.
+        # The iterations for the newest rule include those for the candidates from which its solver begins.
         return LogStep(alone, replace(newest, iterations=spent + newest.iterations), revised)
 
     def predicted(self, gap: float = 1.0) -> TaskEstimate:
-        """Return the rule of the next task, `gap` periods after the newest: the average of the candidates'."""
+        """Return the rule for the next task, `gap` periods after the newest, the average of the candidates' rules."""
         shares, (worth, tracked) = self.shares()[1], self._tracked[0]
         rule = np.tensordot(shares, self._to_come(gap), axes=1)
         worth = max(borrowed(worth, self._change.over([gap])[0]), 1.0)
         return self._with_means(tracked, worth, worth, primal_parameters(rule), shares @ self._weights.forward()[0])
 
     def shares(self) -> tuple[Floats, Floats]:
-        """Return the shares of the candidates in the rules of tasks so far, and in that of the next task."""
+        """Return the shares of the candidates in the rules of tasks so far, and in the rule for the next task."""
         if not self._compared:
             return np.array([1.0, 0.0]), np.array([1.0, 0.0])
         starts = np.array([one.start for one in self.candidates])
         return self._at.shares(starts[self._still]), self._before.shares(starts)
 
     def choices(self) -> dict[str, float]:
-        """Return the shares in the rules of tasks so far by rate, and the factor of the penalty they give."""
+        """Return the shares by rate in the rules of tasks so far, and the resulting factor of the penalty."""
         shares = self.shares()[0]
         rates = {f"rate {self.candidates[c].rate:g}": float(shares[place]) for place, c in enumerate(self._still)}
         return rates | {"penalty": float(np.exp(shares @ np.log(self._penalties[self._still])))}
 
     @property
     def pools(self) -> bool:
-        """Whether `pooled` gives what a learner of that rule alone would: it stores six tasks, or 2,000 rows."""
+        """Whether `pooled` equals a learner of that rule alone, which stores six tasks or 2,000 rows."""
         return POOLED in self.candidates and self.b < STORED_TASKS
 
     def pooled(self) -> Floats:
-        """Return the parameters (C, D + 1) of one rule from all stored tasks alike, for rows that are not scaled.
+        """Return the parameters (C, D + 1), for unscaled rows, of one rule from all stored tasks alike.
 
-        It begins from solutions of its own, so it is the same computation beside other rules and alone, after `add`.
+        It begins from its own solutions, so it is the same computation beside other rules and alone, after `add`.
         """
         place, store = self.candidates.index(POOLED), self._store
         weights, ess = (part[[place, place]] for part in self._weights.forward())
@@ -277,21 +277,21 @@ class LogLossLearner:
         return primal_parameters(store.parameters(POOLED_PLACES[1:])[0]).reshape(self.n_classes, -1)
 
     def size(self, *, pooled: bool = False) -> int:
-        """Return how many numbers are kept, for the pooled rule or for all others."""
+        """Return how many numbers are stored, for the pooled rule or for all others."""
         return self._store.size(pooled=pooled) + (0 if pooled else self._averages.size)
 
     def _to_come(self, gap: float) -> Floats:
-        """Return the parameters of every candidate for the next task; asked for it again, the same."""
+        """Return the parameters of every candidate for the next task, computed once for each gap."""
         if self._coming is None or self._coming[0] != gap:
             time = (gap - 1.0) / TREND_PERIODS
             self._coming = gap, self._store.parameters(range(len(self.candidates)), time)
         return self._coming[1]
 
     def add(self, X1: Floats, y: Ints, gap: float = 1.0) -> None:
-        """Take in the next task: its rows, what they say of means, variances and change, and its weights."""
+        """Take in the rows of the next task, with means, variances, change and weights."""
         dropped = surplus([*self._store.sizes, len(y)], max(STORED_TASKS, self.b + 1), STORED_ROWS)
         if self._steps == 0:
-            # The penalty grows with the length of rows: it must not depend on the unit of the features.
+            # The penalty grows with the length of rows, so that the unit of the features does not matter.
             self._unit = float(np.sqrt((X1[:, 1:] ** 2).sum(axis=1).mean() / USUAL_LENGTH)) or 1.0
             self._variance = np.zeros(self.n_classes * X1.shape[1])
             self._averages = np.empty((0, len(self._variance)))
@@ -309,9 +309,9 @@ class LogLossLearner:
         self._steps += 1
 
     def _learn_candidates(self, y: Ints) -> tuple[TaskEstimate, int]:
-        """Learn every candidate's rule of the newest task; return that of the task alone, and all iterations.
+        """Learn every candidate's rule for the newest task. Return that of the task alone, and all iterations.
 
-        Before that each is learnt without half of the task's rows, and judged by its log loss on these.
+        Before that, each is learnt without half of the task's rows, and tested by its log loss on them.
         """
         store, places, held = self._store, range(len(self.candidates)), np.zeros(len(self._store.y), dtype=np.bool_)
         halves = self._still if len(y) > 1 and self._compared else []
@@ -323,10 +323,10 @@ class LogLossLearner:
             weights_without, ess_without = self._weights.forward(len(y) - int(held.sum()))
             halved = self._problems(weights_without[halves], ess_without[halves], self._penalties[halves], held)
             problems = np.concatenate([halved[0], problems[0]]), np.append(halved[1], problems[1])
-        # What is only tested, or mixed with others, need not be as near to its solution as a rule somebody uses.
+        # A rule that is only tested or averaged needs less accuracy than a rule that predicts.
         tolerances = np.full(len(judged) + len(places), SCORING_TOLERANCE)
         tolerances[len(judged) + self._alone] = TOLERANCE
-        # Halves begin from the rules of the task before, which have not seen what is held back, and rules from these.
+        # Halves begin from the rules of the task before, which have not seen the rows held back, and rules from halves.
         after = np.full(len(tolerances), -1)
         after[len(judged) + np.array(halves, dtype=np.int64)] = np.arange(len(judged))
         begins = [*halves, *places]
@@ -343,11 +343,11 @@ class LogLossLearner:
         own, worth = weights[self._alone], ess[self._alone]
         mu = primal_parameters(self._to_come(1.0)[self._alone])
         alone = self._with_means(own, worth, worth, mu, own, *found)
-        # A task alone knows no variances but its own, as in the paper.
+        # A task alone has only its own variances, as in the paper.
         return replace(alone, mse=self._own_mse * (len(y) / alone.ess)), spent
 
     def _learn_tasks(self, *, revise: bool) -> tuple[TaskEstimate, list[TaskEstimate]]:
-        """Learn the newest task, and those within reach before it, the nearest first, by the shares of candidates."""
+        """Learn the newest task and those within reach, the nearest first, with the shares of candidates."""
         shares, still, store = self.shares()[0], self._still, self._store
         tasks = [self._weights.forward(), *(self._weights.revised() if revise else [])]
         weights = np.array([shares @ task[0][still] for task in tasks])
@@ -358,9 +358,9 @@ class LogLossLearner:
         if self._solves:
             worth, penalties = np.transpose(mixed)
             problems = self._problems(weights, worth, penalties)
-            # The newest task begins where its candidates lead on average, those before it where they were.
+            # The newest task begins from the average of its candidates, those before it from their last solutions.
             store.start(places[0], problems[0][0], shares, still)
-            # Nearer to the weights of the task after it than to what they were before this step: it begins there.
+            # A task whose weights are closer to those of the task after it than to its last ones begins there.
             near = np.abs(weights[1:] - weights[:-1]).sum(axis=1) < 2.0 * weights[1:, -1]
             after = np.append(-1, np.where(near, np.arange(len(near)), -1))
             solved = store.solve(places, *problems, begins=places, after=after, tolerances=TOLERANCE)
@@ -371,7 +371,7 @@ class LogLossLearner:
             tasks, weights, rules, self._tracked, solved, strict=False
         ):
             alone, known = float(shares[still.index(self._alone)]), max(worth, 1.0)
-            # As far as a task is learnt alone, its own samples count.
+            # To the extent that a task is learnt alone, its own samples count.
             promised = float(ess[self._alone] ** alone * known ** (1.0 - alone))
             mu = primal_parameters(rule) if self._solves else rule
             found.append(self._with_means(means, known, promised, mu, own if self._solves else means, *result))
@@ -380,7 +380,7 @@ class LogLossLearner:
     def _problems(
         self, task_weights: Floats, ess: Floats, penalties: Floats | float, held: NDArray[np.bool_] | None = None
     ) -> tuple[Floats, Floats]:
-        """Return weights of rows and penalties, given weights of tasks (a row each), without the rows held back."""
+        """Return weights of rows, without those held back, and penalties from weights of tasks (a row each)."""
         sizes = np.array(self._store.sizes)
         matters = task_weights > NEGLIGIBLE_WEIGHT * task_weights.max(axis=1, keepdims=True)
         weights = np.repeat(np.where(matters, task_weights, 0.0) / np.maximum(sizes, 1), sizes, axis=1)
@@ -400,13 +400,13 @@ class LogLossLearner:
         value: float = np.nan,
         iterations: int = 0,
     ) -> TaskEstimate:
-        """Return a rule with the tracked mean vector of its task, worth `known` samples."""
+        """Return a rule with the tracked mean vector of its task, from `known` effective samples."""
         mean, mse = tracked / tracked.sum() @ self._averages, self._variance / known
         return TaskEstimate(mean, mse, float(ess), mu, value, np.nan, iterations, weights / weights.sum())
 
 
 def scaled(X1: Floats) -> Floats:
-    """Return mapped instances (N, D + 1) with the intercept column at its scale."""
+    """Return mapped instances (N, D + 1) with the intercept column scaled."""
     out = X1.copy()
     out[:, 0] *= INTERCEPT_SCALE
     return out
@@ -418,14 +418,14 @@ def primal_parameters(coefficients: Floats) -> Floats:
 
 
 def half(y: NDArray[np.int64], turn: int) -> NDArray[np.bool_]:
-    """Return which rows of a task are held back: of rows sorted by class every other one, the others the next time.
+    """Return which rows of a task are held back, every other one of the rows by class, in turn.
 
     >>> half(np.array([1, 0, 1, 0]), 0), half(np.array([1, 0, 1, 0]), 1)
     (array([ True,  True, False, False]), array([False, False,  True,  True]))
     """
     _, first, which = np.unique(y, return_index=True, return_inverse=True)
     held = np.zeros(len(y), dtype=np.bool_)
-    # Classes by their first row, so that their names do not matter.
+    # Classes are ordered by their first row, so that their names do not matter.
     held[np.argsort(first[which], kind="stable")] = np.arange(len(y)) % 2 == turn % 2
     return held
 
@@ -437,5 +437,5 @@ def total_log_loss(values: Floats, y: NDArray[np.int64]) -> Floats:
 
 
 def log_shares(given: Floats, n_classes: int) -> Floats:
-    """Return log h(y|x) of the probabilities of labels, h with a floor: a single confident mistake does not decide."""
+    """Return log h(y|x) of the probabilities of labels, with a floor so that no single confident mistake decides."""
     return np.asarray(np.log((1.0 - FLOOR) * given + FLOOR / n_classes))

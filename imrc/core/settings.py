@@ -1,7 +1,7 @@
-"""What can be set, in one table, and the settings of the learner.
+"""All settings in one table, and the settings of the learner.
 
-Python, the command line, the page, links, sweeps and the documentation read `SETTINGS`: a setting is added here, with
-a field of `IMRCSettings` if the learner reads it, and in `imrc.core.presets` if presets differ in it.
+Python, the command line, the page, links, sweeps and the documentation read `SETTINGS`. Add a setting here, with a
+field of `IMRCSettings` if the learner reads it, and to `imrc.core.presets` if presets differ in it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Loss = Literal["0-1", "log"]
 
 @dataclass(frozen=True)
 class Setting:
-    """One thing that can be set: what it is called, what it does, and which values it may have."""
+    """Name, label, help and possible values of a setting."""
 
     name: str
     label: str  # on the page
@@ -49,7 +49,7 @@ class Setting:
         return check_real(name, value, low, high) if self.real else check_int(name, value, int(low), int(high))
 
     def parse(self, text: str) -> Any:  # noqa: ANN401 - a number or a word
-        """Return a value as somebody types it; ValueError if it is neither a number nor a word.
+        """Return the value of a typed text. ValueError if it is neither a number nor a word.
 
         >>> SETTINGS["W"].parse("all"), SETTINGS["W"].parse("4")
         ('all', 4)
@@ -58,7 +58,7 @@ class Setting:
 
     @property
     def possible(self) -> str:
-        """Which values there are.
+        """The possible values, in words.
 
         >>> SETTINGS["W"].possible, SETTINGS["solver"].possible
         ('1 to 100 or all', 'subgradient or exact')
@@ -68,7 +68,7 @@ class Setting:
 
     @property
     def entry(self) -> str:
-        """What a docstring says of it, by numpydoc's rules."""
+        """Its entry in a docstring, by numpydoc's rules."""
         numbers = [] if self.limits is None else ["float" if self.real else "int"]
         words = [f'"{word}"' for word in self.words]
         kind = " or ".join([*numbers, *words]) if numbers else f"{{{', '.join(words)}}}"
@@ -235,11 +235,11 @@ SETTINGS: dict[str, Setting] = {
         ),
     )
 }
-"""Everything a person can set, in the order of the page; `imrc.evaluation.SCENARIOS` is a choice of its own."""
+"""All settings in the order of the page, except for the scenario (`imrc.evaluation.SCENARIOS`)."""
 
 
 def documented(thing: T) -> T:
-    """Put what the table says in place of names in braces, as in "{b, W}", in the docstring of a class or function."""
+    """Replace names in braces, as in "{b, W}", by entries of the table in the docstring of a class or function."""
 
     def entries(found: re.Match[str]) -> str:
         names = [name for given in found[1].split(", ") for name in (OVERRIDES if given == "overrides" else (given,))]
@@ -253,7 +253,7 @@ def documented(thing: T) -> T:
 class IMRCSettings:
     """Everything that determines what the learner computes.
 
-    We measured what each choice of a preset is worth, see `tests/benchmarks/README.md`, "Choices".
+    The section "Choices" of `tests/benchmarks/README.md` shows what each choice of a preset is worth.
 
     Attributes
     ----------
@@ -289,9 +289,11 @@ class IMRCSettings:
         if self.change != "released" and self.tracking != "component":
             raise InputError("change='printed' needs tracking='component': eq. (7) is used only there.")
         if self.loss == "log" and self.tracking != "rate":
-            raise InputError("loss='log' needs tracking='rate': its sample weights are gains common to all components.")
+            raise InputError(
+                "loss='log' needs tracking='rate', because its sample weights are common to all components."
+            )
         if self.loss == "log" and self.lambda0 == 0.0:
-            raise InputError("loss='log' needs lambda0 above 0: without a penalty separable samples have no solution.")
+            raise InputError("loss='log' needs lambda0 above 0: without a penalty, separable samples have no solution.")
 
     def iterations(self, n: int) -> int:
         """Return the iterations of the subgradient method for tasks of n samples."""
@@ -299,7 +301,7 @@ class IMRCSettings:
 
 
 OVERRIDES = tuple(one.name for one in fields(IMRCSettings) if one.name not in ("b", "W", "preset"))
-"""What else the learner reads: values of a preset that can be replaced."""
+"""Other settings of the learner, which replace values of a preset."""
 documented(IMRCSettings)
 
 
@@ -309,7 +311,7 @@ def resolve_settings(
     b: int,
     **overrides: Any,  # noqa: ANN401 - values are checked by IMRCSettings
 ) -> IMRCSettings:
-    """Return the settings of a preset with everything that is not None in `overrides` put in its place.
+    """Return the settings of a preset, replaced by those in `overrides` that are not None.
 
     >>> resolve_settings("paper", b=2, lambda0=0.5, solver=None).lambda0
     0.5

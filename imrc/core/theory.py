@@ -1,28 +1,27 @@
 """What the theorems promise: effective sample sizes, risk bounds, number of backward steps.
 
-The effective sample size (ESS) of a task is the number of samples with which learning that task alone would
-reach the same bound. All functions work with the ratio x = n d^2 / sigma^2: the expected quadratic change in
-units of the mean squared error of one sample average, that is n rho with rho = d^2 / sigma^2. Theorem numbers are
-the paper's.
+The effective sample size (ESS) of a task is the number of samples with which learning that task alone would reach the
+same bound. All functions use the ratio x = n d^2 / sigma^2, the expected quadratic change in units of the mean squared
+error of one sample average, or n rho with rho = d^2 / sigma^2. Theorem numbers are those in the paper.
 
 Note
 ----
-The paper states Theorems 2 and 4 in n d^2 for M <= 1. What they need is sigma^2 >= 1: with n = 10, d^2 = .01 and 20
-tasks Theorem 1 gives 27.9 effective samples of the newest task at sigma^2 = .5 and 21.6 at .25, where Theorem 2's
-"lower bound" is 37.0. Here sigma^2 is an argument, and d^2 is divided by it: the closed forms then equal the
-recursions of Theorems 1 and 3.
+The paper states Theorems 2 and 4 in n d^2 for M <= 1, but they need sigma^2 >= 1. With n = 10, d^2 = .01 and 20 tasks,
+Theorem 1 gives 27.9 effective samples of the newest task at sigma^2 = .5 and 21.6 at .25, where the "lower bound" of
+Theorem 2 is 37.0. Here, sigma^2 is an argument that d^2 is divided by, so that the closed forms equal the recursions of
+Theorems 1 and 3.
 
-Closed forms neither overflow nor lose digits. With x = n d^2 / sigma^2 the paper's alpha satisfies x = alpha^2 /
-(1 + alpha). Put beta = log(1 + alpha); then x = 4 sinh(beta / 2)^2 and the printed fractions become
+Closed forms neither overflow nor lose digits. With x = n d^2 / sigma^2, the paper's alpha satisfies x = alpha^2 /
+(1 + alpha). With beta = log(1 + alpha), x = 4 sinh(beta / 2)^2 and the printed fractions become
 
     forward ESS / n                    = sinh(j beta) / (sqrt(x) cosh((j - 1/2) beta))
     share of r = k - j further tasks   = sinh(r beta) / (sqrt(x) cosh((r + 1/2) beta))
 
-which `_forward` and `_gain` evaluate with decaying exponentials only. (1 + alpha)^(2 j - 1), as printed,
-overflows for large j and cancels for small x.
+which `_forward` and `_gain` evaluate with decaying exponentials only. (1 + alpha)^(2 j - 1), as printed, overflows for
+large j and loses digits for small x.
 
-The forward recursion comes in two halves: a change loses samples, ``1 / N_next = 1 / N + d^2 / sigma^2``, and a task
-adds its own, ``N = n + N_next``. With many tasks the two settle at
+The forward recursion has two halves. A change loses samples, ``1 / N_next = 1 / N + d^2 / sigma^2``, and a task adds
+its own, ``N = n + N_next``. With many tasks, they converge to
 
     next task, before its samples     n (sqrt(1 + 4 / x) - 1) / 2     always below sigma^2 / d^2
     newest task                       n (sqrt(1 + 4 / x) + 1) / 2
@@ -33,7 +32,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -107,8 +106,8 @@ def ess_forward(j: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1
     d2 : array-like
         Bound of the expected quadratic change of all components, at least 0.
     sigma2 : array-like
-        Largest variance of a component. The theorem takes 1; it holds for variances of at least 1 (the condition
-        M <= 1 printed with it bounds them the other way). Arguments broadcast.
+        Largest variance of a component. The theorem assumes 1 and is true for variances of at least 1 (the printed
+        condition M <= 1 bounds them the other way). Arguments broadcast.
 
     Returns
     -------
@@ -196,7 +195,7 @@ def backward_gain(steps: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLi
 def smallest_b(share: float, j: int, k: int | None, n: float, d2: float, sigma2: float = 1.0) -> int:
     """Smallest number of backward steps that reaches a share of all that succeeding tasks add.
 
-    j counts from 1; k None: as many succeeding tasks as one likes, which needs d2 > 0 and share < 1, else ValueError.
+    j counts from 1. Without k, the number of succeeding tasks is unlimited, which needs d2 > 0 and share < 1.
 
     >>> smallest_b(0.95, 10, 60, 10, 0.1)
     2
@@ -252,19 +251,17 @@ def ess_recursion(
     n : array-like of shape (k,)
         Samples per task.
     sigma2 : array-like, scalar, (k,) or (k, m)
-        Variances of the feature mapping; with components, the largest counts (the infinity norm of the
-        theorems).
+        Variances of the feature mapping, of which the largest component counts (the infinity norm of the theorems).
     d2 : array-like, scalar, (k,) or (k, m)
-        Expected quadratic change; row j belongs to the step from task j-1 to task j, row 0 is not used.
+        Expected quadratic change. Row j belongs to the step from task j-1 to task j, and row 0 is ignored.
     b : int or None
-        Backward steps. Task j is last updated at step j + b, so it learns from at most b succeeding tasks;
-        results are for that step. By default, it learns from all succeeding tasks.
+        Backward steps. Task j is last updated at step j + b, so it learns from at most b succeeding tasks, by default
+        from all.
 
     Returns
     -------
     forward, backward, forward_backward : ndarray of shape (k,)
-        ``forward``: own and preceding samples. ``backward``: own and succeeding ones. ``forward_backward``:
-        all.
+        From own and preceding samples, own and succeeding samples, and all.
 
     Raises
     ------
@@ -306,7 +303,7 @@ def ess_recursion(
 def ess_next(j: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1.0, steps: ArrayLike = 1.0) -> Floats:
     """Effective sample size of the task `steps` changes after the j-th (from 1), before it has any samples.
 
-    Below ``sigma2 / (steps d2)`` however many tasks there were.
+    It stays below ``sigma2 / (steps d2)`` for any number of tasks.
 
     >>> ess_next([1, 1000], 10, 0.1).round(3).tolist()
     [5.0, 6.18]
@@ -318,9 +315,8 @@ def ess_next(j: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1.0,
     return np.asarray(borrowed_samples(ess_forward(j, n, d2, sigma2), sigma2, ahead * d2))
 
 
-@dataclass(frozen=True)
-class SteadyState:
-    """Effective sample sizes once there are many tasks; infinite without change."""
+class SteadyState(NamedTuple):
+    """Effective sample sizes with many tasks, infinite without change."""
 
     next: float  # before its samples
     newest: float
@@ -328,7 +324,7 @@ class SteadyState:
 
 
 def steady_state(n: float, d2: float, sigma2: float = 1.0) -> SteadyState:
-    """Return the effective sample sizes that more tasks no longer raise.
+    """Return the limits of the effective sample sizes for many tasks.
 
     >>> steady = steady_state(10, 0.1)
     >>> round(steady.next, 2), round(steady.newest, 2), round(steady.middle, 2)
@@ -343,14 +339,11 @@ def steady_state(n: float, d2: float, sigma2: float = 1.0) -> SteadyState:
     return SteadyState(following, n + following, n * root)
 
 
-@dataclass(frozen=True, eq=False)
-class RiskBound:
+class RiskBound(NamedTuple):
     """Upper bounds of the minimax risk, one per effective sample size."""
 
-    value: Floats
-    """R_inf + margin."""
-    margin: Floats
-    """M (kappa + 1) sqrt(2 log(2 m / delta)) / sqrt(ESS) ||mu_inf||_1."""
+    value: Floats  # R_inf + margin
+    margin: Floats  # M (kappa + 1) sqrt(2 log(2 m / delta)) / sqrt(ESS) ||mu_inf||_1
 
 
 def risk_bound(
@@ -363,12 +356,12 @@ def risk_bound(
     M: float = 1.0,
     kappa: float = 1.0,
 ) -> RiskBound:
-    """Bound of the minimax risk of a task, eqs. (5), (8) and (11): only the effective sample size `ess` differs.
+    """Bound the minimax risk of a task, eqs. (5), (8) and (11), which differ only in the effective sample size `ess`.
 
-    `m` components C (D + 1); `mu_norm` ||mu_inf||_1 and `smallest_risk` R_inf of the rule for exactly known mean
-    vectors; it holds with probability 1 - delta; M bounds all components of Phi. kappa, at least 1, is the ratio of
-    sub-Gaussian parameters to standard deviations: 1 (normal variables) is the most favourable, `admissible_kappa` the
-    safe value.
+    `m` is the number of components C (D + 1). `mu_norm` ||mu_inf||_1 and `smallest_risk` R_inf are those of the rule
+    for exactly known mean vectors. The bound is true with probability 1 - delta. M bounds all components of Phi. kappa
+    is the ratio of sub-Gaussian parameters to standard deviations, at best 1 (normal variables), safely
+    `admissible_kappa`.
 
     >>> bound = risk_bound([10, 1000], m=6, mu_norm=0.5, smallest_risk=0.1)
     >>> bound.value.round(3).tolist()
@@ -388,7 +381,7 @@ def risk_bound(
 def samples_for_bound(
     margin: float, *, m: int, mu_norm: float, delta: float = 0.05, M: float = 1.0, kappa: float = 1.0
 ) -> float:
-    """Effective sample size at which the margin of `risk_bound` falls to a given value above 0.
+    """Return the effective sample size at which the margin of `risk_bound` falls to a given value above 0.
 
     >>> size = samples_for_bound(0.1, m=6, mu_norm=0.5)
     >>> round(float(risk_bound(size, m=6, mu_norm=0.5).margin), 12)
@@ -399,26 +392,23 @@ def samples_for_bound(
     return (one / margin) ** 2
 
 
-@dataclass(frozen=True)
-class AdmissibleKappa:
-    """The value of kappa that bounded features always allow, and the two terms it is the larger of."""
+class AdmissibleKappa(NamedTuple):
+    """The two terms whose maximum is the value of kappa that bounded features always allow."""
 
-    from_features: float
-    """M / min sigma."""
-    from_changes: float
-    """2 M / min d; infinite without any change."""
+    from_features: float  # M / min sigma
+    from_changes: float  # 2 M / min d, infinite without any change
 
     @property
     def value(self) -> float:
-        """The larger of the two; infinite if one is."""
-        return max(self.from_features, self.from_changes)
+        """The larger term."""
+        return max(self)
 
 
 def admissible_kappa(M: float, sigma: ArrayLike, d: ArrayLike) -> AdmissibleKappa:
-    """Value of kappa for which Theorems 1 and 3 hold whatever the distributions: max(M / min sigma, 2 M / min d).
+    """Return kappa for which Theorems 1 and 3 are true for any distributions, max(M / min sigma, 2 M / min d).
 
-    The remark after Theorem 1: a variable within [-M, M] is sub-Gaussian with parameter M at most, a change of its mean
-    with 2 M. Minima are over tasks and components; those that do not vary are left out (ValueError: none varies).
+    By the remark after Theorem 1, a variable within [-M, M] is sub-Gaussian with parameter M at most, and a change of
+    its mean with 2 M. Minima are over tasks and components that vary.
 
     >>> limit = admissible_kappa(1.0, [[0.5, 0.2], [0.4, 0.0]], [[0.05, 0.1]])
     >>> limit.from_features, limit.from_changes, limit.value

@@ -1,8 +1,8 @@
 """Tracking: from the samples of tasks to mean vectors, task by task.
 
-`ComponentTracker` has the paper's gains, one per component; `RateWeights` and `RateOfChange` one rate for all. All take
-in a task `gap` periods after the task before, and then tell of the newest task (alone and forward), of the one to come,
-and of those within reach.
+`ComponentTracker` has the paper's gains, one per component. `RateWeights` and `RateOfChange` have one rate for all.
+They take in a task `gap` periods after the task before, and estimate the newest task (alone and forward), the next one,
+and those within reach.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from imrc.core.recursions import borrowed_samples, forward_step, predict, revise
 
 @dataclass(frozen=True, eq=False)
 class Tracked:
-    """What is known of one task's mean vector."""
+    """Estimate of a task's mean vector."""
 
     mean: Floats  # tau, (m,)
     mse: Floats  # its mean squared error s, (m,)
@@ -31,19 +31,19 @@ class Tracked:
 
 @dataclass(frozen=True, eq=False)
 class TaskEstimate(Tracked):
-    """What is known about one task under one rule."""
+    """Estimate of a task under one rule."""
 
     coef: Floats  # mu, (m,)
-    risk: float  # value of the problem at `coef`: minimax risk (0-1 loss) or log loss in nats; NaN: an average of rules
+    risk: float  # minimax risk (0-1 loss) or log loss in nats at `coef`; NaN for an average of rules
     nu: float  # the max term of (3) at `coef`, which the randomised rule needs; NaN for log loss
-    iterations: int = 0  # of the solver that found `coef`; 0 where none ran
-    weights: Floats | None = None  # (stored,): of the last tasks, oldest first, where all components have the same
+    iterations: int = 0  # of the solver that found `coef`; 0 without a solver
+    weights: Floats | None = None  # (stored,), of the last tasks, oldest first, if all components have the same
 
 
 def surplus(sizes: Sequence[int], least: int, samples: int) -> int:
-    """Return how many of the oldest stored tasks can go, given their samples, oldest first.
+    """Return how many of the oldest stored tasks can be dropped, given the samples of each, oldest first.
 
-    Those that are left are at least `least` tasks, and beyond them just enough to hold `samples` samples.
+    At least `least` tasks are left, and just enough for `samples` samples.
 
     >>> surplus([10, 10, 10, 10], 1, 25), surplus([200, 5, 5], 1, 100)
     (1, 0)
@@ -57,7 +57,7 @@ def surplus(sizes: Sequence[int], least: int, samples: int) -> int:
 
 @dataclass(eq=False)
 class _Stored:
-    """What must be kept of a task while it is within reach."""
+    """State of a task within reach."""
 
     tau: Floats
     s: Floats
@@ -70,10 +70,10 @@ class _Stored:
 
 
 class ComponentTracker:
-    """The paper's recursions: each component has its own variance, change and gain.
+    """The paper's recursions, in which each component has its own variance, change and gain.
 
-    The change is estimated from a window of W steps; `change` says which backward one: "released", `backward_change` of
-    the authors' code, or "printed", `printed_change`, eq. (7).
+    The change is estimated from a window of W steps, backwards by `backward_change` of the authors' code ("released")
+    or by `printed_change`, eq. (7) ("printed").
     """
 
     def __init__(self, n_classes: int, b: int, W: int, change: str = "released") -> None:
@@ -87,7 +87,7 @@ class ComponentTracker:
         self._since = 0.0
 
     def update(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0) -> None:
-        """Take in the next task; without labels nothing is known of its sample average: s is infinite."""
+        """Take in the next task. Without labels, its sample average is unknown and s infinite."""
         previous = self._past[-1] if self._past else None
         self._since += gap  # periods since the last task with labels
         if y is None:
@@ -99,7 +99,7 @@ class ComponentTracker:
             samples, sigma2 = len(y), float(len(y) * s.max())
             if previous is None:
                 squared = tau**2
-            else:  # of several periods, the change of one
+            else:  # the change per period
                 squared = (tau - self._last) ** 2 / self._since if self._since > 0 else self._kept_change()
             self._last, self._since = tau, 0.0
         self._squared.append(squared)
@@ -122,7 +122,7 @@ class ComponentTracker:
         return Tracked(newest.tau_fwd, newest.s_fwd, newest.ess_fwd)
 
     def predicted(self, gap: float = 1.0) -> Tracked:
-        """Return the estimate of the next task; the change is that of the newest window."""
+        """Return the estimate of the next task, with the change of the newest window."""
         newest, d = self._past[-1], self._newest_change() * gap
         tau, s = predict(newest.tau_fwd, newest.s_fwd, d)
         return Tracked(tau, s, float(borrowed_samples(newest.ess_fwd, newest.sigma2, float(d.max()))))
@@ -145,18 +145,18 @@ class ComponentTracker:
         return estimates
 
     def size(self) -> int:
-        """Return how many numbers are kept."""
+        """Return how many numbers are stored."""
         return sum(4 * part.tau.size for part in self._past) + sum(row.size for row in self._squared)
 
     def _newest_change(self) -> Floats:
-        """Return d^2 of one period, of the newest window; of a single task nothing is known but its own error."""
+        """Return d^2 of one period from the newest window, or the error of a single task."""
         if self._count == 1:
             return self._past[-1].s
         squared, first = self._differences()
         return forward_change(squared, self._count - 1, self.W, first)
 
     def _kept_change(self) -> Floats:
-        """Return the squared difference that leaves the newest window as it is: nothing new is known of the change."""
+        """Return the squared difference that does not change the newest window, if nothing new is known."""
         return self._squared[-self.W] if self._count > self.W else self._newest_change()
 
     def _differences(self) -> tuple[Floats, int]:
@@ -165,7 +165,7 @@ class ComponentTracker:
 
 
 class _TaskWeights(NamedTuple):
-    """Weights of the stored tasks for one task, a row per candidate, and what they are worth: s / sigma^2."""
+    """Weights of the stored tasks for one task, a row per candidate, and s / sigma^2."""
 
     own: Floats
     own_a: Floats
@@ -175,14 +175,14 @@ class _TaskWeights(NamedTuple):
 
 
 class RateWeights:
-    """The recursions for several rates of change, on weights in place of mean vectors: gains are the same for both."""
+    """The recursions for several rates of change, on weights in place of mean vectors with the same gains."""
 
     def __init__(self, rates: Sequence[float], reach: int) -> None:
         self._rates = np.array(rates)[:, None]
         self._within: deque[_TaskWeights] = deque(maxlen=reach + 1)
 
     def add(self, samples: int, gap: float, dropped: int) -> None:
-        """Take in the next task, without labels if it has no samples; forget the oldest tasks."""
+        """Take in the next task, without labels if it has no samples, and drop the oldest tasks."""
         fresh = np.zeros((len(self._rates), 1))
         for place, task in enumerate(self._within):
             own, forward = (np.hstack([part[:, dropped:], fresh]) for part in (task.own, task.forward))
@@ -196,7 +196,7 @@ class RateWeights:
         return np.full_like(self._rates, 1.0 / samples if samples else np.inf)
 
     def _change(self, gap: float) -> Floats:
-        """Return the change over so many periods; over none nothing changes, whatever the rate."""
+        """Return the change over a gap in periods, which is 0 over no period at any rate."""
         return self._rates * gap if gap > 0.0 else np.zeros_like(self._rates)
 
     def _step(self, own: Floats, samples: int, gap: float) -> tuple[Floats, Floats]:
@@ -204,17 +204,17 @@ class RateWeights:
         return forward_step(own, self._a(samples), tau, s, self._change(gap))
 
     def forward(self, samples: int | None = None) -> tuple[Floats, Floats]:
-        """Return weights (candidates, tasks) of the newest task and effective samples, had it so many samples."""
+        """Return weights (candidates, tasks) of the newest task and effective samples, for its samples or a number."""
         newest = self._within[-1]
         return _worth(*(newest[2:4] if samples is None else self._step(newest.own, samples, newest.gap)))
 
     def revised(self) -> list[tuple[Floats, Floats]]:
-        """Return the same of the tasks before it, the nearest first, from both sides."""
+        """Return the same for the tasks before it, the nearest first, from both sides."""
         newest, *earlier = reversed(self._within)
         changes = [self._change(task.gap) for task in (newest, *earlier)][:-1]
         return [_worth(*pair) for pair in revise(newest[:2], (task[:4] for task in earlier), changes)]
 
 
 def _worth(weights: Floats, a: Floats) -> tuple[Floats, Floats]:
-    """Return weights and effective samples: the part of them that is still stored, not less than one."""
+    """Return weights and effective samples, those still stored, at least one."""
     return weights, np.maximum(weights.sum(axis=1) / a[:, 0], 1.0)

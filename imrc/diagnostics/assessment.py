@@ -40,7 +40,7 @@ from imrc.tasks import TaskSequence, how_to_make_tasks
 from imrc.wording import number, plain
 
 NAMED: tuple[ChangeKind, ...] = ("evolving", "mean_reverting", "trend", "jump", "periodic", "recurring")
-"""Kinds of change that are named where the order of the tasks matters."""
+"""Kinds of change that a verdict names if the order of the tasks matters."""
 _MANY_TASKS = 1000
 
 
@@ -51,7 +51,7 @@ class Assessment:
     Everything is in units of the sampling noise of one average over ``n`` samples; `ratio_at` converts.
     """
 
-    verdict: Verdict  #: What the evidence says, in words.
+    verdict: Verdict  #: Conclusion in words.
     name: str  #: Name of the sequence.
     representation: str  #: Name of the feature map.
     labels: tuple[str, ...]  #: Names of the tasks.
@@ -63,7 +63,7 @@ class Assessment:
     m_noise: float | None = None
     """Effective number of independent components of the sampling noise; None if only means were given."""
     m_eff: float = 1.0  #: Effective number of independent components used in likelihoods.
-    q: float = math.nan  #: Variance between tasks over its value for identical tasks, expected 1 if nothing changes.
+    q: float = math.nan  #: Variance between tasks over its expectation for identical tasks.
     p_same: float = 1.0  #: p-value of "all tasks share one distribution".
     same_method: SameMethod = "chi-squared approximation"  #: How p_same was computed.
     p_change: float = 1.0  #: Twice the smaller of p_same and p_order: the p-value of "nothing changes".
@@ -72,8 +72,7 @@ class Assessment:
     variogram: Variogram | None = None  #: Noise-corrected variogram with its envelope.
     distance: Floats  #: Noise-corrected squared distances, shape (k, k).
     returns: tuple[tuple[int, int], ...] = ()
-    """Pairs of tasks (from 0) that are alike although a task between them is not; not searched above 60
-    tasks."""
+    """Pairs of tasks (from 0) that are alike although a task between them is not; empty above 60 tasks."""
     returns_share: float = 0.0  #: Their share of all pairs.
     change: ChangeEstimate | None = None
     """n rho = n d^2 / sigma^2 with its interval; rho = d^2 / sigma^2 is the rate of change."""
@@ -101,10 +100,10 @@ class Assessment:
         return None if self.order is None else self.order.p_order
 
     def ratio_at(self, n: float | None = None) -> tuple[float, float, float]:
-        """Return n rho = n d^2 / sigma^2 and its 95 % interval for averages over `n` samples (None: as diagnosed).
+        """Return n rho = n d^2 / sigma^2 and its 95 % interval for averages over `n` samples (default: as diagnosed).
 
-        The rate of change rho = d^2 / sigma^2 does not depend on n: it is the ratio at n = 1. ValueError if nothing
-        could be estimated, or if `n` is given although only means are known.
+        The rate of change rho = d^2 / sigma^2 is the ratio at n = 1. ValueError if nothing could be estimated, or if
+        `n` is given although only means are known.
         """
         if self.change is None:
             raise InputError("Too few tasks or components to estimate the size of the change.")
@@ -116,7 +115,7 @@ class Assessment:
         return self.change.ratio * factor, self.change.low * factor, self.change.high * factor
 
     def summary(self, n: float | None = None) -> dict[str, Any]:
-        """Return verdict and main numbers, with n rho for `n` samples, as JSON types; what JSON cannot hold is None."""
+        """Return verdict and main numbers, with n rho for `n` samples, as JSON types; infinite numbers become None."""
         verdict, order, curve = self.verdict, self.order, self.variogram
         out: dict[str, Any] = {
             "sequence": self.name,
@@ -148,8 +147,7 @@ class Assessment:
         if (tests := self.innovations) is not None:
             out |= {"changes": verdict.changes_text, "z_mean": tests.z_mean, "z_lags": tests.z_lags}
         out |= {"bic_behind_best": self.gaps, "returns": [[i + 1, j + 1] for i, j in self.returns[:20]]}
-        result: dict[str, Any] = plain(out)
-        return result
+        return {name: plain(value) for name, value in out.items()}
 
 
 def assess(
@@ -165,17 +163,17 @@ def assess(
     Parameters
     ----------
     data : TaskSequence or array-like of shape (k, m)
-        The tasks (all their samples are used), or sample averages of their mean vectors.
+        The tasks with all their samples, or sample averages of their mean vectors.
     mse : array-like, broadcastable to (k, m)
         Mean squared errors of given averages; required with averages, not allowed with a sequence.
     features : None, str, FeatureSpec, object with ``transform(X)``, or function X (n, d) -> (n, D)
-        Representation of the instances of a sequence; the default is that of the command. None: standardised inputs,
-        with one scale for all tasks. The verdict can depend on it.
+        Representation of the instances of a sequence, on which the verdict can depend. With None, inputs are
+        standardised with one scale for all tasks.
     permutations : int or None
-        Number of random orders to compare, 99 to 9999. None: 999 (499 above 1000 tasks). With up to 7 tasks,
+        Number of random orders to compare, 99 to 9999. The default is 999 (499 above 1000 tasks). With up to 7 tasks,
         all orders are used.
     seed : int
-        Seed of everything drawn.
+        Seed of all random draws.
 
     Returns
     -------
@@ -184,7 +182,7 @@ def assess(
     Raises
     ------
     ValueError
-        If shapes do not fit or a value is missing.
+        If shapes do not match or a value is missing.
 
     Examples
     --------
@@ -245,9 +243,10 @@ def assess(
 def _evidence(
     means: Floats, reduced: Reduced, m_noise: float | None, p_same: float | None, orders: Ints
 ) -> dict[str, Any]:
-    """Return the evidence, by attributes of `Assessment`; some of it from 4 or 5 tasks on."""
+    """Return the evidence by attribute of `Assessment`."""
     k, distance, method = reduced.k, reduced.distance, "permutation of samples"
-    ratio, values, projections = evidence.estimate_change(reduced)
+    likelihood, _, _ = evidence.estimate_change(reduced)
+    ratio = float(evidence.RATIOS[np.argmax(likelihood)])
     tests = evidence.innovations(reduced, ratio) if k >= LEAST_TASKS else None
     m_eff = tests.m_eff if tests else (m_noise or 1.0)
     if p_same is None:
@@ -261,7 +260,7 @@ def _evidence(
     return {
         **{"m_noise": m_noise, "m_eff": m_eff, "q": reduced.statistic, "p_same": p_same, "same_method": method},
         **{"distance": distance, "returns": pairs, "returns_share": share, "variogram": curve, "pacf": pacf},
-        "change": evidence.change_estimate(ratio, values, projections, m_eff),
+        "change": evidence.change_estimate(likelihood, m_eff),
         "innovations": tests,
         "order": evidence.order_tests(reduced, orders) if k >= LEAST_TASKS else None,
         "models": fit_models(reduced.scaled, reduced.h, m_eff) if k >= LEAST_TASKS else (),
@@ -269,7 +268,7 @@ def _evidence(
 
 
 def judge(found: Assessment) -> tuple[VerdictName, VerdictName | None, float]:
-    """Apply the rules to what was found; return the verdict, a second name or None, and p_change."""
+    """Apply the rules to the evidence. Return the verdict, a second one or None, and p_change."""
     k, p_same, p_order = found.k, found.p_same, found.p_order
     p_change = min(1.0, 2.0 * (p_same if p_order is None else min(p_same, p_order)))
     if p_change > LEVEL:
@@ -287,10 +286,10 @@ def judge(found: Assessment) -> tuple[VerdictName, VerdictName | None, float]:
 
 
 def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
-    """Return the averages of a component with forward and smoothed estimates; it is class times D + 1, plus feature.
+    """Return the averages of a component (class times D + 1, plus feature) with forward and smoothed estimates.
 
-    Columns task (from 1), label, mean, mean_se, forward, forward_se, smooth, smooth_se; variances are pooled and one
-    rate of change holds for all components, as in the diagnosis. Standard errors of a constant component are 0.
+    Columns task (from 1), label, mean, mean_se, forward, forward_se, smooth, smooth_se. As in the diagnosis, variances
+    are pooled and all components have one rate of change. Standard errors of a constant component are 0.
     """
     component = check_int("component", component, 0, result.moments.tau.shape[1] - 1)
     tau = result.moments.tau[:, component : component + 1]
@@ -308,10 +307,10 @@ def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
 
 
 def step_changes(result: Assessment) -> pd.DataFrame:
-    """Return the change at each step: noise-corrected squared distance of neighbours, in units of one average's noise.
+    """Return the change at each step, the noise-corrected squared distance of neighbours in units of noise.
 
-    Columns task (from 1: the step leads to it), label, change, noise_se (if nothing changed), and low, high: 95 % of
-    the single steps of a random walk with the estimated ratio (NaN without an estimate).
+    Columns task (from 1, where the step leads), label, change, noise_se (if nothing changed), low and high (95 % of the
+    single steps of a random walk with the estimated ratio, NaN without an estimate).
     """
     change = np.diagonal(result.distance, 1)
     n = result.moments.n
@@ -323,15 +322,15 @@ def step_changes(result: Assessment) -> pd.DataFrame:
     if result.change is not None:
         from scipy.special import chdtri
 
-        # Under the walk a squared distance is a mean of m_eff squares of normal numbers, minus its noise.
-        degrees = result.change.m_eff
+        # Under the walk, a squared distance is a mean of m_eff squares of normal numbers, minus its noise.
+        degrees = result.m_eff
         low, high = ((result.change.ratio + noise) * chdtri(degrees, p) / degrees - noise for p in (0.975, 0.025))
     steps = {"task": np.arange(2, result.k + 1), "label": list(result.labels[1:]), "change": change}
     return pd.DataFrame({**steps, "noise_se": se, "low": low, "high": high})
 
 
 def recent_ratio(result: Assessment, window: int, n: float) -> float:
-    """Return n d^2 / sigma^2 of the last `window` changes, eq. (7) less noise, possibly below 0; NaN with one task."""
+    """Return n d^2 / sigma^2 of the last `window` changes, eq. (7) less noise (maybe negative; NaN with one task)."""
     changes = np.diagonal(result.distance, 1)[-window:]
     return float(changes.mean()) * n / (result.n or n) if len(changes) else float("nan")
 

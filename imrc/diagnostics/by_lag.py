@@ -1,6 +1,6 @@
-"""What the averages show by lag: partial autocorrelation, distances without noise, tasks that come back.
+"""What the averages show by lag: partial autocorrelation, distances without noise, tasks that recur.
 
-Bands and envelopes show what averages give where the order of the tasks does not matter.
+Bands and envelopes contain 95 % of the averages when the order of the tasks does not matter.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from imrc.tasks import TaskSequence
 
 BAND = (0.025, 0.975)
 _BAND_COMPONENTS = 64
-_ENVELOPE_LAGS = 48  # Of longer sequences: the envelope of the variogram is computed at this many lags.
-_RETURNS_UP_TO = 60  # Among more tasks chance pairs abound; they are neither used nor shown there.
+_ENVELOPE_LAGS = 48  # The envelope of long sequences is computed at this many lags.
+_RETURNS_UP_TO = 60  # Of more tasks, too many pairs are alike by chance.
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class PartialAutocorrelation:
     lags: Ints  #: 1, ..., nlags.
     values: Floats  #: One column per non-constant component, shape (nlags, components).
     mean: Floats  #: Average over components, shape (nlags,).
-    std: Floats  #: Standard deviation over components (ddof = 0): spread of components, not an error bar.
+    std: Floats  #: Standard deviation over components (ddof = 0), a spread and not an error bar.
     low: Floats | None = None  #: 2.5 % quantile of the average when the order of the tasks does not matter.
     high: Floats | None = None  #: 97.5 % quantile.
 
@@ -45,15 +45,15 @@ def _centred_components(means: Floats) -> Floats:
 def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> PartialAutocorrelation:
     """Partial autocorrelation over tasks, averaged over components (the paper's last figure).
 
-    Equals ``statsmodels.tsa.stattools.pacf(x, nlags, method="ywm")`` component by component; that function takes one
-    series at a time, which is several hundred times slower for the components of a mean vector.
+    For each component, this equals ``statsmodels.tsa.stattools.pacf(x, nlags, method="ywm")``. That function takes one
+    series at a time and is several hundred times slower for a whole mean vector.
 
     Parameters
     ----------
     means : array-like of shape (k, m)
         Sample averages of the mean vector, one row per task.
     nlags : int or None
-        Largest lag, 1 to k - 1. None: min(20, k // 2 - 1), at least 1.
+        Largest lag, 1 to k - 1. The default is min(20, k // 2 - 1), at least 1.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> Parti
 
 
 def with_pacf_band(pacf: PartialAutocorrelation, means: Floats, orders: Ints) -> PartialAutocorrelation:
-    """Add the band of the average under permuted orders; of many components 64, and at least 99 orders, carry it."""
+    """Add the band of the average under permuted orders, from at most 64 of many components and at least 99 orders."""
     from imrc.diagnostics._kernels import mean_pacf
 
     x = _centred_components(means)
@@ -107,10 +107,10 @@ class Variogram:
 
     lags: Ints  #: 1, ..., largest lag.
     gamma: Floats
-    """Average over pairs, in units of the noise variance of one sample average; unbiased, perhaps negative."""
+    """Average over pairs, in units of the noise variance of one sample average. It is unbiased and can be negative."""
     pairs: Ints  #: Number of pairs of tasks behind each value.
     exponent: float | None
-    """Slope of log gamma on log lag up to k/4; None if some gamma there is not positive or k is too small."""
+    """Slope of log gamma on log lag up to k/4. None if a gamma is not positive or k is too small."""
     envelope_lags: Ints | None = None  #: Lags at which the envelope was computed.
     low: Floats | None = None  #: 2.5 % quantile when the order of the tasks does not matter, at `envelope_lags`.
     high: Floats | None = None  #: 97.5 % quantile.
@@ -141,7 +141,7 @@ def variogram(means: ArrayLike, mse: ArrayLike | None = None, max_lag: int | Non
     mse : array-like, broadcastable to (k, m)
         Their mean squared errors s = sigma^2 / n.
     max_lag : int or None
-        Largest lag, up to k - 1. None: floor(2 k / 3), and never k - 1, a single pair.
+        Largest lag, up to k - 1. The default is floor(2 k / 3), but at most k - 2.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def variogram(means: ArrayLike, mse: ArrayLike | None = None, max_lag: int | Non
     Raises
     ------
     ValueError
-        If there are fewer than two tasks, `mse` does not fit `means`, or `mse` is 0 everywhere.
+        If there are fewer than two tasks, `mse` does not match `means`, or `mse` is 0 everywhere.
 
     Examples
     --------
@@ -187,9 +187,9 @@ def with_envelope(result: Variogram, reduced: Reduced, orders: Ints) -> Variogra
 
 
 def find_returns(distance: Floats, h: Floats, components: float) -> tuple[tuple[tuple[int, int], ...], float]:
-    """Find pairs of tasks (from 0) that are alike although one between them is not, most alike first, and their share.
+    """Return pairs of tasks (from 0) that are alike although one between them is not, and their share of all pairs.
 
-    `distance` (k, k) are squared, minus noise, which has so many effective `components`.
+    The most similar come first. `distance` (k, k) is squared, less noise with so many effective `components`.
 
     >>> far = np.array([[0.0, 9.0, 0.0], [9.0, 0.0, 9.0], [0.0, 9.0, 0.0]])
     >>> find_returns(far, np.full(3, 0.1), 10.0)

@@ -1,15 +1,15 @@
 """What changed: which class and which column, in which direction, split into three kinds of change.
 
-For every column the samples are described by class and task, ``x = class + task + class x task + noise``, as in an
-analysis of variance with unequal counts. The three kinds are its parts: *label shift* is a change of the classes'
-shares; *input shift* is the part by task that all classes have in common; *concept change* is the movement of one class
-against the others. A change of the shares alone moves neither of the last two.
+Every column is described by class and task, ``x = class + task + class x task + noise``, as in an analysis of variance
+with unequal counts. *Label shift* is a change of the classes' shares. *Input shift* is the part by task that all
+classes have in common. *Concept change* is the movement of one class relative to the others. A change of the shares
+alone affects neither of the last two.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,12 +30,12 @@ SHIFTS: dict[Shift, str] = {"label": "label shift", "input": "input shift", "con
 _Z = 1.96
 _WAVES = 3
 _PERMUTATIONS = 59
-_KNOWN = 1e9  # Degrees of freedom of a variance that is known.
+_KNOWN = 1e9  # Degrees of freedom of a known variance.
 
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Sums over the samples of a sequence by task and class: all that the tests need."""
+    """Moments of the samples of a sequence by task and class, from which all tests are computed."""
 
     n: Floats  # samples, (k, C)
     mean: Floats  # averages of the columns, (k, C, D); 0 where a class is absent
@@ -48,32 +48,32 @@ class Changed:
     """What changed between the tasks of a sequence."""
 
     table: pd.DataFrame
-    """One row per hypothesis, the largest changes that are more than noise first.
+    """One row per hypothesis, sorted by the size of the changes found.
 
     `kind` ("label", "input", "concept"), `class`, `column` (empty for shares), `before` and `after` (averages over the
-    first and the last third of the tasks; of a concept change the class less the others), `direction` ("rises",
-    "falls", "to and fro"; "no clear change" where nothing was found), `change` (after less before, in standard
-    deviations of a sample), `size` (standard deviation over tasks of what moves, noise removed, in the same unit),
-    `share` (of all change that was found, in percent), `p`, `q` (Benjamini and Hochberg), `found` (whether q is at most
-    `level`), and the positions `class_index` and `column_index` (-1: none).
+    first and the last third of the tasks; for a concept change, the class less the others), `direction` ("rises",
+    "falls", "to and fro" or "no clear change"), `change` (after less before, in standard deviations of a sample),
+    `size` (standard deviation over tasks without noise, in the same unit), `share` (of all change found, in percent),
+    `p`, `q` (Benjamini and Hochberg), `found` (whether q is at most `level`), and the positions `class_index` and
+    `column_index` (-1 if there is none).
     """
     level: float  #: Bound on the expected share of false discoveries among the rows found.
     k: int  #: Tasks.
     labels: tuple[str, ...]  #: Names of the tasks.
     classes: tuple[str, ...]  #: Names of the classes.
     columns: tuple[str, ...]  #: Names of the columns.
-    left_out: int  #: Columns that are constant within tasks.
-    note: str  #: Why nothing is judged: rows that follow each other are alike. Empty where they are not.
-    counted: Counted  #: Sums behind the table.
+    left_out: int  #: Number of columns that are constant within tasks.
+    note: str  #: A warning if successive rows are correlated, otherwise empty.
+    counted: Counted  #: Moments behind the table.
 
     @property
     def found(self) -> dict[Shift, int]:
-        """Rows found, by kind."""
+        """Number of rows found, by kind."""
         counts = self.table[self.table["found"]]["kind"].value_counts()
         return {kind: int(counts.get(kind, 0)) for kind in SHIFTS}
 
     def row_name(self, row: int) -> str:
-        """Return the name of what a row of the table, from 0, is about."""
+        """Return the name of the quantity in a row of the table, from 0."""
         kind, of, column = self.table.loc[row, ["kind", "class", "column"]]
         if kind == "label":
             return f"share of {of}"
@@ -90,11 +90,11 @@ class Samples:
     n: Floats  # samples, (k, C)
     centre: Floats  # what is added to every row, (D,)
     square: Floats  # sums of squares by class, (C, D)
-    kurtosis: Floats  # as that of `Counted`
-    of_rows: RowNotes  # whether those that follow each other are alike
+    kurtosis: Floats  # as in `Counted`
+    of_rows: RowNotes
 
     def counted(self, generator: np.random.Generator | None = None) -> Counted:
-        """Return the sums, with a generator those after the samples of each class have changed places at random."""
+        """Return the moments; with a generator, after samples of each class have been exchanged between tasks."""
         from imrc.diagnostics._kernels import group_sums
 
         task, C = self.task, self.n.shape[1]
@@ -105,14 +105,14 @@ class Samples:
         sums = group_sums(self.X, task * C + self.y, self.n.size).reshape(*self.n.shape, -1)
         mean = sums / np.maximum(self.n, 1.0)[:, :, None]
         within = self.square - (sums * mean).sum(axis=0)
-        within[within <= CONSTANT * self.square] = 0.0  # where rounding is all there is
+        within[within <= CONSTANT * self.square] = 0.0  # only rounding
         freedom = self.n.sum(axis=0) - (self.n > 0).sum(axis=0)
         variance = within / np.maximum(freedom, 1.0)[:, None]
         return Counted(self.n, mean + np.where(there, self.centre, 0.0), variance, self.kurtosis)
 
 
 def read_samples(sequence: TaskSequence, seed: int = 0) -> tuple[Samples, tuple[str, ...]]:
-    """Return all samples and names of columns; words become 0/1 columns, gaps are filled as in the first task."""
+    """Return all samples and names of columns. Words become 0/1 columns, and gaps are filled as in the first task."""
     numbers = make("identity", sequence, seed)
     X = np.concatenate([numbers.transform(task.X) for task in sequence])
     y = np.concatenate([sequence.encoded(j) for j in range(len(sequence))])
@@ -121,7 +121,7 @@ def read_samples(sequence: TaskSequence, seed: int = 0) -> tuple[Samples, tuple[
     of_rows = read_rows((rows / spread, of) for rows, of in zip(np.split(X, ends), np.split(y, ends), strict=True))
     order = np.argsort(y, kind="stable")
     task, y = np.repeat(np.arange(len(sequence)), sequence.sizes)[order], y[order]
-    centre = X[: len(sequence[0])].mean(axis=0)  # powers of large numbers would lose digits
+    centre = X[: len(sequence[0])].mean(axis=0)  # because powers of large numbers lose digits
     X = X[order]
     X -= centre
     C, D = sequence.n_classes, X.shape[1]
@@ -139,12 +139,12 @@ def read_samples(sequence: TaskSequence, seed: int = 0) -> tuple[Samples, tuple[
 
 
 def _waves(k: int) -> Floats:
-    """Return the slowest waves over the tasks, one per column; none below 3 tasks."""
+    """Return the slowest waves over the tasks, one per column, none for fewer than 3 tasks."""
     return cosine_waves(k, min(_WAVES, (k - 1) // 2))
 
 
 def _slow(values: Floats, weights: Floats) -> Floats:
-    """Return how much of the weighted sum of squares around the mean the slow waves explain."""
+    """Return the weighted sum of squares around the mean that the slow waves explain."""
     waves = _waves(len(values))
     k, count = waves.shape
     if not count:
@@ -173,23 +173,22 @@ def _tested(
     values: Floats,
     errors: Floats,
     unit: Floats,
-    whole: Floats,
-    slow: Floats,
-    *,
+    whole_and_slow: tuple[Floats, Floats],
     freedom: Floats | float,
     within: Floats | float,
     excess: Floats,
     n: Floats | float,
 ) -> _Moves:
-    """Return moves with p-values of sums of squares over the tasks: of all, with `freedom`, and of the slow waves.
+    """Return moves with p-values, twice the smaller of those for all movement and for slow waves.
 
-    The smaller of the two, doubled: any movement counts, and a slow one is seen where noise of each task would hide it.
-    The sums are chi-squared for normal samples, F with a variance estimated with `within` degrees of freedom. Heavy
-    tails and rare ones among zeros spread them more: scale and degrees of freedom are those with the same mean and
-    variance. `excess` is the kurtosis of the average of one task, `n` what a task has of samples.
+    `whole_and_slow` are the two sums of squares over the tasks, with `freedom` and the number of waves as degrees of
+    freedom. They are chi-squared for normal samples, F with a variance estimated with `within` degrees of freedom.
+    Heavy tails and rare ones among zeros spread them more, so scale and degrees of freedom match mean and variance.
+    `excess` is the kurtosis of the average of one task, `n` its number of samples.
     """
     from scipy.special import fdtrc
 
+    whole, slow = whole_and_slow
     waves = _waves(len(values)).shape[1]
     p = fdtrc(freedom / (1.0 + excess / 2.0), within, whole / freedom)
     if waves:
@@ -208,16 +207,16 @@ def _label(counted: Counted) -> _Moves:
     kurtosis = np.maximum((1.0 - 6.0 * variance) / variance, 0.0)
     harmonic = float(len(n) / (1.0 / n).sum())
     slow = _slow(values, n[:, None]) / variance
-    given: dict[str, Any] = {"freedom": len(n) - 1.0, "within": _KNOWN, "excess": kurtosis / harmonic, "n": harmonic}
-    return _tested(values, variance / n[:, None], np.sqrt(variance), statistic, slow, **given)
+    sums, errors, excess = (statistic, slow), variance / n[:, None], kurtosis / harmonic
+    return _tested(values, errors, np.sqrt(variance), sums, len(n) - 1.0, _KNOWN, excess, harmonic)
 
 
 def _input(counted: Counted) -> _Moves:
-    """Movement that all classes share: effects of the tasks beside those of the classes, least squares."""
+    """Movement that all classes share, the effects of tasks beside those of classes by least squares."""
     n, mean = counted.n, counted.mean
     tasks, classes = n.sum(axis=1), n.sum(axis=0)
     by_task, by_class = ((n[:, :, None] * mean).sum(axis=axis) for axis in (1, 0))
-    # The tasks' effects are eliminated; what is left is a system of the size of the classes.
+    # After eliminating the effects of tasks, one equation per class is left.
     left = np.diag(classes) - n.T @ (n / tasks[:, None])
     right = by_class - n.T @ (by_task / tasks[:, None])
     effects = np.linalg.pinv(left, hermitian=True) @ right
@@ -227,28 +226,27 @@ def _input(counted: Counted) -> _Moves:
     freedom = len(tasks) + np.linalg.matrix_rank(left, hermitian=True) - float((classes > 0).sum())
     variance = (classes[:, None] * counted.variance).sum(axis=0) / classes.sum()
     usable = np.where(variance > 0, variance, np.inf)
-    if freedom <= 0:  # every task has classes of its own: nothing is common to two of them
+    if freedom <= 0:  # no two tasks have a class in common
         nothing = np.zeros(mean.shape[2])
         return _Moves(values, usable / tasks[:, None], np.sqrt(variance), nothing + 1.0, nothing)
     fourth = (classes[:, None] * (counted.kurtosis + 3.0) * counted.variance**2).sum(axis=0) / classes.sum()
     kurtosis = np.maximum(fourth / usable**2 - 3.0, 0.0)
     harmonic = float(len(tasks) / (1.0 / tasks).sum())
-    # What slow waves explain beside the means of the classes, least squares.
+    # The part that slow waves explain beside the means of the classes, by least squares.
     waves, some = _waves(len(n)), np.maximum(classes, 1.0)
     across = waves.T @ n
     beside = waves.T @ by_task - across / some @ by_class
     of_waves = waves.T @ (tasks[:, None] * waves) - across / some @ across.T
     slow = (beside * np.linalg.lstsq(of_waves, beside, rcond=None)[0]).sum(axis=0) / usable
-    # What the classes are on average, so that the values are those of the column.
+    # Add the average of the classes, so that the values are in the unit of the column.
     values = values + classes @ effects / classes.sum()
     within = float(classes.sum() - (n > 0).sum())
-    given: dict[str, Any] = {"freedom": freedom, "within": within, "excess": kurtosis / harmonic, "n": harmonic}
-    whole = np.maximum(between, 0.0) / usable
-    return _tested(values, variance / tasks[:, None], np.sqrt(variance), whole, slow, **given)
+    sums, errors = (np.maximum(between, 0.0) / usable, slow), variance / tasks[:, None]
+    return _tested(values, errors, np.sqrt(variance), sums, freedom, within, kurtosis / harmonic, harmonic)
 
 
 def _concept(counted: Counted) -> _Moves:
-    """Movement of each class against the others, every class measured from its own mean; columns by class."""
+    """Movement of each class relative to the others, from the mean of each class, with columns by class."""
     count, mean, variance = counted.n[:, :, None], counted.mean, counted.variance
     k, C, D = mean.shape
     classes = count.sum(axis=0)
@@ -263,7 +261,7 @@ def _concept(counted: Counted) -> _Moves:
     values = mean - overall - rest(count * (mean - overall)) / others
     errors = variance / n + rest(count * variance) / others**2
     weights = np.where(errors > 0, 1.0 / np.where(errors > 0, errors, 1.0), 0.0)
-    # Fourth cumulants of the averages that are compared.
+    # Fourth cumulants of the compared averages.
     fourth = counted.kurtosis * variance**2
     fourth = (fourth / n**3 + rest(count * fourth) / others**4) * weights**2
     tasks = usable.sum(axis=0)
@@ -275,19 +273,18 @@ def _concept(counted: Counted) -> _Moves:
     slow = _slow(moved.reshape(k, -1), weights.reshape(k, -1)).reshape(C, D)
     slow = np.where(tasks > 2 * _waves(k).shape[1], slow, 0.0)
     harmonic = np.maximum(tasks, 1) / np.maximum(np.nansum(1.0 / n + 1.0 / others, axis=0), 1e-300)
-    # In the end as a difference: the mean of the class less the mean of the others.
+    # Values become the mean of the class less the mean of the others.
     values = values + overall - rest(classes * overall) / np.maximum(rest(classes), 1.0)
     unit = np.tile(np.sqrt((classes * variance).sum(axis=0) / classes.sum()), C)
-    freedom = np.maximum(tasks - 1.0, 1.0)
-    given: dict[str, Any] = {"freedom": freedom, "within": np.maximum(within, 1.0), "excess": excess}
-    made = _tested(values.reshape(k, C * D), errors.reshape(k, C * D), unit, statistic, slow, n=harmonic, **given)
-    # One sample of the class in each task says nothing of its noise.
+    freedom, known, flat = np.maximum(tasks - 1.0, 1.0), np.maximum(within, 1.0), errors.reshape(k, C * D)
+    made = _tested(values.reshape(k, C * D), flat, unit, (statistic, slow), freedom, known, excess, harmonic)
+    # The noise is unknown if each task has only one sample of the class.
     p = np.where((tasks > 1) & (within > 0), made.p, 1.0)
     return made._replace(p=p.ravel(), size=np.where(tasks > 1, made.size, 0.0).ravel())
 
 
 def moves(counted: Counted, kind: Shift, c: int = 0) -> tuple[Floats, Floats]:
-    """Return what a kind of change is measured by, over the tasks, with standard errors; NaN where a class is absent.
+    """Return the values that a kind of change moves, over the tasks, and standard errors (NaN without the class).
 
     "label": (k, C). "input": (k, D) at the same mix of classes in all tasks. "concept": class c less the others.
     """
@@ -298,7 +295,7 @@ def moves(counted: Counted, kind: Shift, c: int = 0) -> tuple[Floats, Floats]:
 
 
 def _rows(made: _Moves, kind: Shift, classes: Ints, columns: Ints, share: Floats) -> pd.DataFrame:
-    """Return the rows of the hypotheses of one kind; `share` weighs their sizes against those of the others."""
+    """Return the rows of the hypotheses of one kind, with weights `share` for their sizes."""
     values, third = made.values, max(1, len(made.values) // 3)
 
     def averaged(part: slice) -> tuple[Floats, Floats]:
@@ -310,7 +307,7 @@ def _rows(made: _Moves, kind: Shift, classes: Ints, columns: Ints, share: Floats
         after, noise_after = averaged(slice(-third, None))
         change = np.where(made.unit > 0, (after - before) / made.unit, 0.0)
         clear = np.abs(after - before) > _Z * np.sqrt(noise_before + noise_after)
-        clear &= np.abs(change) >= made.size  # less than its spread is not where it goes
+        clear &= np.abs(change) >= made.size
     table = pd.DataFrame({"kind": kind, "class_index": classes, "column_index": columns})
     direction = np.where(clear, np.where(after > before, "rises", "falls"), "to and fro")
     found = {"before": before, "after": after, "direction": direction, "change": change, "size": made.size}
@@ -318,10 +315,9 @@ def _rows(made: _Moves, kind: Shift, classes: Ints, columns: Ints, share: Floats
 
 
 def _among_permuted(p: Floats, samples: Samples, tested: NDArray[np.bool_], seed: int) -> Floats:
-    """Return the share of p-values as small as each of these, where samples of a class change places at random.
+    """Return the share of p-values at most as large, after samples of each class have been exchanged at random.
 
-    Counted are those of all columns and classes that are tested, input shift and concept change together, and these
-    themselves. Where nothing changes they are as any others, whatever the tails of the columns.
+    It counts all tested columns and classes, input shift and concept change together, and the p-values themselves.
     """
     generator = np.random.default_rng([seed, 1])
     permuted = (samples.counted(generator) for _ in range(_PERMUTATIONS))
@@ -336,7 +332,7 @@ def what_changed(sequence: TaskSequence, *, level: float = 0.05, seed: int = 0) 
     allowance for heavy tails. For columns, these p-values are compared with those of all columns after samples of each
     class have been exchanged between tasks at random. q-values are those of Benjamini and Hochberg over all rows. With
     two classes there is one share and one concept change per column, because the other is its mirror image. Rows must
-    be independent; `note` tells you if they are not.
+    be independent. Otherwise, `note` warns you.
 
     Parameters
     ----------
@@ -378,7 +374,7 @@ def what_changed(sequence: TaskSequence, *, level: float = 0.05, seed: int = 0) 
     counted = samples.counted()
     C, D = counted.n.shape[1], len(columns)
     total = counted.n.sum(axis=0) / counted.n.sum()
-    # So that the rows of all classes together add up to the movement around the common one.
+    # With these weights, the rows of all classes add up to the movement around the common one.
     weight = total * (1.0 - total) * (1.0 if C == 2 else 1.0 - total)
     label, moving, concept = _label(counted), _input(counted), _concept(counted)
     of_class, of_column = np.arange(C), np.arange(D)
@@ -402,7 +398,7 @@ def what_changed(sequence: TaskSequence, *, level: float = 0.05, seed: int = 0) 
     table["energy"] = table["energy"].where(table["found"], 0.0)
     energy = table["energy"].sum()
     table["share"] = 100.0 * table["energy"] / energy if energy > 0 else 0.0
-    # Of what was found the largest first; of the rest what comes nearest.
+    # Changes found come first, sorted by size, then the others by p-value.
     table = table.sort_values(["found", "energy", "p"], ascending=[False, False, True], ignore_index=True)
     table["direction"] = table["direction"].where(table["found"], "no clear change")
     table["class"] = np.array([*sequence.class_names, "all"], dtype=object)[table["class_index"]]

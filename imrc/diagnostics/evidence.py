@@ -1,18 +1,19 @@
 """The tests: do tasks differ, does their order matter, how large is the change, are changes independent and zero-mean.
 
 Order: if it does not matter (identical or i.i.d. tasks), all orders of the rows of G are equally likely. Three
-statistics: ``r1`` (neighbours alike), ``slope`` (slow change; locally best against a random walk) and ``peak``
-(periods). Their rank p-values are combined by the minimum, whose own distribution comes from the same orders, so no
-correction for multiple tests is needed.
+statistics are compared over orders: ``r1`` (neighbours alike), ``slope`` (slow change; locally best against a random
+walk) and ``peak`` (periods). Their rank p-values are combined by the minimum, which is compared over the same orders,
+so no correction for multiple tests is needed.
 
 Size of the change, n rho = n d^2 / sigma^2, the ratio that Theorems 2 and 4 need: every standardised component is a
-random walk with step variance n rho plus noise of variance h_j. In the contrasts orthogonal to the mean the restricted
-likelihood only needs the eigenvalues of the walk and the projections of G. The (pseudo-)inverse of the walk's
+random walk with step variance n rho plus noise of variance h_j. In the contrasts orthogonal to the mean, the restricted
+likelihood needs only the eigenvalues of the walk and the projections of G. The (pseudo-)inverse of the walk's
 covariance is the Laplacian of a path, so for equal n the eigenvectors are cosines and the eigenvalues
-1 / (4 sin^2(pi l / (2 k))): nothing has to be decomposed.
+1 / (4 sin^2(pi l / (2 k))), without any decomposition.
 
-Changes: noise alone makes increments of sample averages negatively correlated, so raw increments are never tested. With
-the noise filtered out by the Cholesky factor of their covariance the innovations are uncorrelated if tasks evolve.
+Changes: noise alone makes increments of sample averages negatively correlated, so raw increments are never tested. The
+Cholesky factor of their covariance filters out the noise, and if tasks evolve, the resulting innovations are
+uncorrelated.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ ChangePattern = Literal["unremarkable", "direction", "same_way", "come_back"]
 SHUFFLES = 199
 WORK_LIMIT = 5e8
 """Above this many multiplications (samples x components x shuffles) identity of the tasks is tested approximately."""
-LEAST_TASKS = 5  #: With fewer tasks no order can be significant: 1/12 is the smallest p-value of 4 tasks.
-ENUMERATED = 7  #: Up to so many tasks all orders are compared.
+LEAST_TASKS = 5  #: With fewer tasks, no order can be significant. The smallest p-value of 4 tasks is 1/12.
+ENUMERATED = 7  #: Up to this many tasks, all orders are compared.
 _EXACT_PEAK = 120
 LEADING = 12
 _WAVES = 5
@@ -42,8 +43,8 @@ RATIOS = np.concatenate([[0.0], np.logspace(-4, 4, 161)])  #: Where the likeliho
 _HALF_CHI2 = 1.92  # 95 % point of chi^2_1, halved
 _LAGS = (2, 3, 4, 5)
 MEAN_LIMIT = 2.33
-"""1 % point: a departure qualifies a verdict that other tests gave. On simulated random walks that are called evolving
-it is reported for under 1 % (`tests/benchmarks/diagnostics_study.py`)."""
+"""1 % point. On simulated random walks whose verdict is evolving, larger values are reported for under 1 %
+(`tests/benchmarks/diagnostics_study.py`)."""
 FLAG_LIMIT = 3.0
 
 
@@ -51,7 +52,7 @@ FLAG_LIMIT = 3.0
 
 
 def class_moments(X1: Floats, y: Ints, n_classes: int) -> tuple[Floats, Floats]:
-    """Return mean and variance of Phi over all rows, (C, D + 1); variance infinite where nothing varies."""
+    """Return mean and variance of Phi over all rows, (C, D + 1), with infinite variance for constant components."""
     from imrc.diagnostics._kernels import group_sums
 
     mean, square = (group_sums(part, y, n_classes) / len(X1) for part in (X1, X1 * X1))
@@ -80,7 +81,7 @@ def exact_p_value(rows: list[tuple[Floats, Ints]], generator: np.random.Generato
 
 
 def approximate_p_value(reduced: Reduced, m_noise: float | None, m_eff: float) -> tuple[float, SameMethod]:
-    """Return the p-value from Q alone: by the F distribution with samples, by chi-squared without."""
+    """Return the p-value of Q, by the F distribution with samples and by the chi-squared distribution without."""
     from scipy import stats
 
     k, q = reduced.k, reduced.statistic
@@ -101,12 +102,10 @@ class OrderTests:
     statistics: dict[str, float]  # observed value of each statistic
     p_values: dict[str, float]  # of each statistic alone
     p_order: float  # combined p-value
-    orders: int  # orders compared, the observed one included
-    is_enumerated: bool  # whether these are all possible orders (up to reversal)
 
 
 def draw_orders(k: int, permutations_drawn: int, generator: np.random.Generator) -> Ints:
-    """Return orders of k tasks, the observed one first: up to 7 tasks all but reversals, else random ones."""
+    """Return orders of k tasks, the observed one first: all but reversals up to 7 tasks, random ones from 8 on."""
     if k <= ENUMERATED:
         return np.array([p for p in permutations(range(k)) if p[0] < p[-1]] or [tuple(range(k))], dtype=np.int64)
     tiled = np.tile(np.arange(k, dtype=np.int64), (permutations_drawn + 1, 1))
@@ -142,24 +141,19 @@ def _peaks_exact(G: Floats, orders: Ints, trace: float) -> Floats:
     return np.asarray((1.0 + 2.0 * sums @ np.cos(2.0 * np.pi * np.outer(lags, frequencies))).max(axis=1))
 
 
-def _peaks_leading(root: Floats, orders: Ints, trace: float) -> Floats:
-    """Highest ordinate of the periodogram, from the leading columns of G's square root."""
-    k = len(root)
+def _peaks_leading(G: Floats, orders: Ints, trace: float, columns: int = LEADING) -> Floats:
+    """Highest ordinate of the periodogram, from the leading columns of a square root of G."""
+    from scipy.linalg import eigh
+
+    k = len(G)
+    values, vectors = eigh(G, subset_by_index=[max(0, k - columns), k - 1])
+    root = np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
     out = np.empty(len(orders))
     for start in range(0, len(orders), 64):
         spectrum = np.fft.rfft(root[orders[start : start + 64]], axis=1)[:, 1 : k // 2 + 1]
         power = (spectrum.real**2 + spectrum.imag**2).sum(axis=2)
         out[start : start + 64] = power.max(axis=1) / trace
     return out
-
-
-def _leading_root(G: Floats, columns: int) -> Floats:
-    """Return the leading columns of a square root of G."""
-    from scipy.linalg import eigh
-
-    k = len(G)
-    values, vectors = eigh(G, subset_by_index=[max(0, k - columns), k - 1])
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def _ranked(values: Floats) -> Floats:
@@ -170,27 +164,25 @@ def _ranked(values: Floats) -> Floats:
 
 def order_tests(reduced: Reduced, orders: Ints) -> OrderTests:
     """Test the first of `orders`, the observed one: by "slope", "r1" and "peak", below 8 tasks by "slope" and "-r1"."""
-    G, k, is_short = centre_twice(reduced.scaled), reduced.k, reduced.k <= ENUMERATED
+    G, k = centre_twice(reduced.scaled), reduced.k
     trace = float(np.trace(G))
-    statistics = dict.fromkeys(("slope", "-r1") if is_short else ("slope", "r1", "peak"), np.zeros(len(orders)))
+    names = ("slope", "-r1") if k <= ENUMERATED else ("slope", "r1", "peak")
+    statistics = dict.fromkeys(names, np.zeros(len(orders)))
     if trace > 0:
         # F F' = G makes the slope cheap.
         factor = reduced.Z / np.sqrt(reduced.m) if reduced.is_balanced and reduced.m < k // 4 else None
-        slope = _slopes(G, factor, orders, trace)
         r1 = G.ravel()[orders[:, :-1] * k + orders[:, 1:]].sum(axis=1) / trace
-        statistics = {"slope": slope, "-r1": -r1} if is_short else {"slope": slope, "r1": r1}
-        if not is_short:
-            root = None if k <= _EXACT_PEAK else _leading_root(G, LEADING)
-            statistics["peak"] = _peaks_exact(G, orders, trace) if root is None else _peaks_leading(root, orders, trace)
-    ranks = {name: _ranked(found) for name, found in statistics.items()}
+        found = [_slopes(G, factor, orders, trace), -r1 if "-r1" in names else r1]
+        if "peak" in names:
+            found.append((_peaks_exact if k <= _EXACT_PEAK else _peaks_leading)(G, orders, trace))
+        statistics = dict(zip(names, found, strict=True))
+    ranks = {name: _ranked(values) for name, values in statistics.items()}
     smallest = np.min(list(ranks.values()), axis=0)
     return OrderTests(
-        statistics={name: float(found[0]) for name, found in statistics.items()},
+        statistics={name: float(values[0]) for name, values in statistics.items()},
         p_values={name: float(rank[0]) for name, rank in ranks.items()},
-        # Ranks are multiples of 1 / orders: compare with room for rounding.
+        # Ranks are multiples of 1 / orders, so the comparison leaves room for rounding.
         p_order=float((smallest <= smallest[0] * (1.0 + 1e-9)).mean()),
-        orders=len(smallest),
-        is_enumerated=is_short,
     )
 
 
@@ -204,12 +196,11 @@ class ChangeEstimate:
     ratio: float  # restricted maximum likelihood estimate of n rho = n d^2 / sigma^2
     low: float  # lower end of the 95 % interval; 0 if "no change" cannot be ruled out
     high: float  # upper end; infinity if the data put no upper limit on it
-    lr: float  # likelihood ratio against "no change at all"; above 2.706 is significant at 5 %
-    m_eff: float  # effective number of independent components used
+    lr: float  # likelihood ratio against "no change at all", significant at 5 % above 2.706
 
 
 def cosine_waves(k: int, count: int) -> Floats:
-    """Return cosine waves over k tasks (k, count), the slowest first: what a random walk mostly consists of."""
+    """Return cosine waves over k tasks (k, count), the slowest first, of which a random walk mostly consists."""
     return np.asarray(np.cos(np.pi * np.outer(np.arange(k) + 0.5, np.arange(1, count + 1)) / k))
 
 
@@ -223,9 +214,9 @@ def _cosine_basis(k: int) -> tuple[Floats, Floats]:
 
 
 def walk_basis(h: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues and eigenvectors of K_ij / sqrt(h_i h_j) in the contrasts orthogonal to h^(-1/2), K a random walk's.
+    """Return eigenvalues and eigenvectors of K_ij / sqrt(h_i h_j), K of a random walk, orthogonal to h^(-1/2).
 
-    The pseudo-inverse there is the tridiagonal matrix H^(1/2) L H^(1/2) with the Laplacian L of a path.
+    In these contrasts, the pseudo-inverse is the tridiagonal matrix H^(1/2) L H^(1/2) with the Laplacian L of a path.
     """
     k = len(h)
     if np.ptp(h) <= 1e-9:
@@ -251,10 +242,7 @@ def project(scaled: Floats, vectors: Floats) -> Floats:
 
 
 def _end(drop: Floats, best: int, limit: float, step: int) -> float:
-    """Return where the likelihood has dropped by `limit` below that at `best`, below (step -1) or above it (1).
-
-    Interpolated in the logarithm of the ratio; 0 or infinity where it does not drop so far.
-    """
+    """Return the ratio below (step -1) or above (step 1) `best` at which the likelihood is lower by `limit`."""
     inner = best
     while 0 <= inner + step < len(RATIOS) and drop[inner + step] >= -limit:
         inner += step
@@ -267,20 +255,19 @@ def _end(drop: Floats, best: int, limit: float, step: int) -> float:
     return float(np.exp(np.log(RATIOS[inner]) + share * (np.log(RATIOS[outer]) - np.log(RATIOS[inner]))))
 
 
-def estimate_change(reduced: Reduced) -> tuple[float, Floats, Floats]:
-    """Return the estimated ratio (one of `RATIOS`), eigenvalues of the walk, projections of G on its vectors."""
+def estimate_change(reduced: Reduced) -> tuple[Floats, Floats, Floats]:
+    """Return the likelihood at `RATIOS`, eigenvalues of the walk, and projections of G on its vectors."""
     values, vectors = walk_basis(reduced.h)
     projections = project(reduced.scaled, vectors)
-    return float(RATIOS[int(np.argmax(log_likelihood(RATIOS, values, projections)))]), values, projections
+    return log_likelihood(RATIOS, values, projections), values, projections
 
 
-def change_estimate(ratio: float, values: Floats, projections: Floats, m_eff: float) -> ChangeEstimate:
-    """Add test and interval to an estimate; both need the effective number of components."""
-    likelihood = log_likelihood(RATIOS, values, projections)
+def change_estimate(likelihood: Floats, m_eff: float) -> ChangeEstimate:
+    """Return the estimate with its interval and test, given the likelihood at `RATIOS`."""
     best = int(np.argmax(likelihood))
     drop = likelihood - likelihood[best]
     low, high = (_end(drop, best, _HALF_CHI2 / m_eff, step) for step in (-1, 1))
-    return ChangeEstimate(ratio, low, high, float(-2.0 * m_eff * drop[0]), m_eff)
+    return ChangeEstimate(float(RATIOS[best]), low, high, float(-2.0 * m_eff * drop[0]))
 
 
 # -- are changes independent and zero-mean? ------------------------------------------------------------------------
@@ -292,8 +279,6 @@ class Innovations:
 
     z_mean: float  # standardised mean: large if changes drift in one direction, negative if they cancel
     z_lags: dict[int, float]  # standardised correlation of changes 2 to 5 tasks apart; n rho absorbs lag 1
-    increment_correlation: float  # lag-1 correlation of raw increments
-    expected_increment_correlation: float  # its expectation from noise and n rho alone, -1 / (2 + n rho)
     m_eff: float  # effective number of independent components of the changes, in [1, m]
 
     @property
@@ -308,10 +293,7 @@ class Innovations:
 
     @property
     def pattern(self) -> ChangePattern:
-        """Finding of the two tests; every sentence about changes follows from it.
-
-        "direction": not zero-mean. "same_way", "come_back": not independent. "unremarkable": neither is seen.
-        """
+        """Finding of the two tests: not zero-mean ("direction"), not independent, or "unremarkable"."""
         if self.z_mean > MEAN_LIMIT:
             return "direction"
         if self.is_flagged:
@@ -348,12 +330,5 @@ def innovations(reduced: Reduced, ratio: float) -> Innovations:
         top = (diagonal.sum() ** 2 - (diagonal**2).sum()) / off
         bottom = ((M**2).sum() - (diagonal**2).sum()) / off
         m_eff = float(np.clip(top / bottom if bottom > 0 else reduced.m, 1.0, reduced.m))
-    increments = np.diff(np.diff(reduced.G, axis=0), axis=1)
-    total, neighbours = float(np.trace(increments)), float(np.diagonal(increments, 1).sum())
-    return Innovations(
-        z_mean=_standardised(M[np.triu_indices(steps, 1)]),
-        z_lags={t: _standardised(np.diagonal(M, t)) for t in _LAGS if t < steps},
-        increment_correlation=neighbours / total if total > 0 else 0.0,
-        expected_increment_correlation=-1.0 / (2.0 + ratio),
-        m_eff=m_eff,
-    )
+    z_lags = {t: _standardised(np.diagonal(M, t)) for t in _LAGS if t < steps}
+    return Innovations(_standardised(M[np.triu_indices(steps, 1)]), z_lags, m_eff)

@@ -1,15 +1,15 @@
 """Which kind of change? Competing Gaussian models of the averages, compared by BIC.
 
-Every model is a covariance V = I + terms of one standardised component with at most four shared numbers; its
-restricted likelihood needs G only. Terms are either multiples of one kernel (random walk, autoregression,
-integrated walk), handled in the kernel's eigenbasis, or low-rank (trend, jump, season), handled by the
-determinant lemma.
+Every model is a covariance V = I + terms of one standardised component with at most four shared numbers, and its
+restricted likelihood depends only on G. A term is either a multiple of one kernel (random walk, autoregression,
+integrated walk), computed in the kernel's eigenbasis, or low-rank (trend, jump, season), computed by the determinant
+lemma.
 
-Unequal n: rows are scaled to noise variance 1 and kernels with them. A term a I stays a multiple of the
-identity in the scaled rows, an approximation for unequal n (scatter then shrinks with the noise).
+For unequal n, rows and kernels are scaled to noise variance 1. A term a I then stays a multiple of the identity, an
+approximation in which scatter shrinks with the noise.
 
-Kernel models are maximised over grids. A grid step can cost about 0.0025 k m_eff in BIC; models
-within that distance of the best are refined before the comparison.
+Kernel models are maximised over grids. A grid step can cost about 0.0025 k m_eff in BIC, so models within that distance
+of the best are refined before the comparison.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _B_GRID = np.concatenate([[0.0], np.logspace(-2, 6, 36)])
 _GRID_COST = 0.0025
 _PIECE_TASKS = 8
 _FEWEST_PIECES = 4
-"""No more pieces are searched than one per so many tasks, but so many in any case: a walk in one direction looks like
-many short pieces on few levels."""
+"""At most one piece per this many tasks is searched, but at least this number of pieces. More would describe a walk in
+one direction as many short pieces on few levels."""
 
 
 @dataclass(frozen=True)
@@ -45,30 +45,30 @@ class ModelFit:
     """One model at its best parameters."""
 
     name: str  # for example "rw+iid"
-    group: ChangeKind  # the kind of change it stands for
+    group: ChangeKind  # the kind of change it describes
     likelihood: float  # restricted log-likelihood per component
     bic: float  # -2 m_eff l + p log((k - 1) m_eff) + 2 log(candidates)
     parameters: dict[str, float]  # best values: ratio (n rho), a, b, phi or f (cycles per task)
     starts: tuple[int, ...] = ()  # first task, from 0, of each piece after a jump
-    states: tuple[int, ...] = ()  # which state each piece is in, from 0; pieces in one state have one level
+    states: tuple[int, ...] = ()  # state of each piece, from 0; pieces in one state share a level
 
 
 class _Kernel(NamedTuple):
-    """A covariance in its eigenbasis within the contrasts, and G in it."""
+    """Eigenvalues and eigenvectors of a covariance within the contrasts, and projections of G."""
 
     values: Floats
     vectors: Floats
     projections: Floats
 
     def search(self, grid: Floats, name: str) -> _Search:
-        """Search over V = I + (size) K; the size is called `name`."""
+        """Return a search over V = I + (size) K, with a name for the size."""
         return _Search(lambda size: log_likelihood(size, self.values, self.projections), (grid,), (name,))
 
 
 class _Search(NamedTuple):
     """A maximum over a grid that can be refined."""
 
-    table: Callable[..., Floats]  # likelihood for one array of values per axis, result with one axis each
+    table: Callable[..., Floats]  # from one array of values per axis to likelihoods with these axes
     axes: tuple[Floats, ...]
     names: tuple[str, ...]
 
@@ -80,7 +80,7 @@ class _Search(NamedTuple):
         return float(values[place]), parameters, place
 
     def refined(self) -> tuple[float, dict[str, float]]:
-        """Return maximum and parameters after refining twice around the best point, 9 points per axis."""
+        """Return maximum and parameters after two refinements around the best point, with 9 points per axis."""
         search = self
         value, parameters, place = search.best()
         for _ in range(2):
@@ -95,9 +95,9 @@ class _Search(NamedTuple):
 
 @lru_cache(maxsize=40)
 def _cached_eigen(kind: str, k: int, noise: bytes) -> tuple[Floats, Floats]:
-    """Eigenvalues and eigenvectors (k, k-1) of an autoregressive ("0.6") or integrated-walk ("irw") kernel.
+    """Return eigenvalues and eigenvectors (k, k-1) of an autoregressive ("0.6") or integrated-walk ("irw") kernel.
 
-    In the contrasts, rows scaled to equal noise; `noise` holds h.
+    They are within the contrasts, for rows scaled to equal noise. `noise` contains h.
     """
     time = np.arange(k)
     if kind == "irw":
@@ -116,7 +116,7 @@ def _cached_eigen(kind: str, k: int, noise: bytes) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=8)
 def _season_vectors(k: int, noise: bytes) -> tuple[Floats, Floats, Ints]:
-    """Frequencies, orthonormal cosine and sine columns (F, k, 2) in the contrasts, and their ranks."""
+    """Return frequencies, orthonormal cosine and sine columns (F, k, 2) in the contrasts, and their ranks."""
     few = np.array([1 / 3, 2 / 5, 1 / 2])
     # From 8 tasks on: 2/k, 2/k + 1/(4k), ..., 1/2.
     frequencies = few if k < 8 else np.arange(8, 2 * k + 1) / (4.0 * k)
@@ -140,7 +140,7 @@ def _partitions(items: int, parts: int) -> int:
 
 
 def _joined(blocks: Floats, mass: Floats) -> Iterator[tuple[float, tuple[int, ...]]]:
-    """Join pieces that are no neighbours, two at a time, least loss of energy first; yield energy and states."""
+    """Join pieces that are not neighbours, two at a time with the least loss of energy. Yield energy and states."""
     blocks, mass = blocks.copy(), mass.copy()
     states = np.arange(len(mass))
     apart = np.abs(states[:, None] - states) > 1
@@ -194,7 +194,7 @@ class _Fitter:
     def search(
         self, name: str, group: ChangeKind, search: _Search, p: int, candidates: int = 1, **fixed: float
     ) -> None:
-        """Record a model maximised over a grid, and how to refine it."""
+        """Store a model at its maximum over a grid, and how to refine it."""
         value, parameters, _ = search.best()
         self.fits.append(self.fit(name, group, value, p, candidates, **fixed, **parameters))
         self.searches[name] = search
@@ -211,7 +211,7 @@ class _Fitter:
                 )
 
     def plain(self) -> None:
-        """No change, scatter, random walk, random walk with scatter, autoregression a phi^|i - j|, straight line."""
+        """Fit no change, scatter, random walk, random walk with scatter, autoregression, and straight line."""
         value, a, _ = self._on_white(0.0, 0)
         self.fits += [self.fit("identical", "no_change", -0.5 * self.trace, 0), self.fit("iid", "iid", value, 1, a=a)]
         values, projections = self.walk.values, self.walk.projections
@@ -229,7 +229,7 @@ class _Fitter:
         self.fits.append(self.fit("trend", "trend", value, 2, a=a, b=b))
 
     def _on_white(self, energy: float, rank: int, *, scatter: bool = True) -> tuple[float, float, float]:
-        """Maximise over V = (1 + a) I + b P (a = 0 without scatter), P a projector with energy tr(P G): exact."""
+        """Maximise exactly over V = (1 + a) I + b P (a = 0 without scatter), P a projector with energy tr(P G)."""
         rest = self.k - 1 - rank
         variance = max((self.trace - energy) / rest, 1.0) if rest > 0 and scatter else 1.0
         top = energy / rank if rank else variance
@@ -239,10 +239,10 @@ class _Fitter:
         return float(-0.5 * value), variance - 1.0, top - variance
 
     def pieces(self) -> None:
-        """One jump, several jumps, and levels that come back: tasks between two jumps share one level.
+        """Fit one jump, several jumps, and recurring levels. Tasks between two jumps share one level.
 
-        For every number of pieces the best places are found exactly, by dynamic programming: the energy of a division
-        is the sum of those of its pieces. Pieces that may share a level are joined greedily, least loss first.
+        The energy of a division is the sum over its pieces, so dynamic programming finds the best places for every
+        number of pieces. Pieces that may share a level are joined greedily, with the least loss first.
         """
         root = self.h**-0.5
         sums = np.zeros((self.k + 1, self.k + 1))
@@ -254,8 +254,7 @@ class _Fitter:
         energies[begin, end] = inside / (mass[end] - mass[begin])
         level = energies[0, self.k]
         best, places = energies[0], []
-        jumps: list[ModelFit] = []
-        returns: list[ModelFit] = []
+        jumps, returns = list[ModelFit](), list[ModelFit]()
         for count in range(2, min(max(_FEWEST_PIECES, self.k // _PIECE_TASKS), self.k - 1) + 1):
             total = best[:, None] + energies
             places.append(total.argmax(axis=0))
@@ -265,39 +264,37 @@ class _Fitter:
                 starts.insert(0, int(earlier[starts[0]]))
             divisions = math.comb(self.k - 1, count - 1)
             value, a, b = self._on_white(float(best[self.k] - level), count - 1, scatter=count == 2)
-            name = "jump" if count == 2 else "jumps"
-            jump = self.fit(name, "jump", value, 2, divisions, a=a, b=b)
+            jump = self.fit("jump" if count == 2 else "jumps", "jump", value, 2, divisions, a=a, b=b)
             jumps.append(replace(jump, starts=tuple(starts)))
             edges = np.array([0, *starts, self.k])
             blocks = np.diff(np.diff(sums[np.ix_(edges, edges)], axis=0), axis=1)
             for energy, states in _joined(blocks, np.diff(mass[edges])):
                 levels = max(states) + 1
-                if 2 * levels > count:  # levels come back, on average; fewer returns are jumps, or a walk's
+                if 2 * levels > count:  # with fewer returns, these are jumps or a walk
                     continue
                 value, a, b = self._on_white(energy - level, levels - 1, scatter=False)
-                # So many ways to give the pieces levels, neighbours never the same.
+                # Neighbouring pieces never have the same level.
                 ways = divisions * _partitions(count - 1, levels - 1)
                 fit = self.fit("states", "recurring", value, 2, ways, a=a, b=b)
                 returns.append(replace(fit, starts=tuple(starts), states=states))
-        self.fits += [min(found, key=lambda fit: fit.bic) for found in (jumps, returns) if found]
+        self.fits += [min(fits, key=lambda fit: fit.bic) for fits in (jumps, returns) if fits]
 
     def season(self) -> Floats:
-        """Scatter plus one frequency; returns tr(P_f G) of all frequencies."""
+        """Fit scatter with one frequency, and return tr(P_f G) of all frequencies."""
         frequencies, columns, ranks = _season_vectors(self.k, self.noise)
         flat = columns.transpose(1, 0, 2).reshape(self.k, -1)
         energies = project(self.G, flat).reshape(len(frequencies), 2).sum(axis=1)
-        best: tuple[float, float, float, float] = (-np.inf, 0.0, 0.0, 0.0)
+        found = []
         for rank in np.unique(ranks):
             where = np.flatnonzero(ranks == rank)
             choice = where[int(np.argmax(energies[where]))]
-            value, a, b = self._on_white(float(energies[choice]), int(rank))
-            best = max(best, (value, a, b, float(frequencies[choice])))
-        value, a, b, f = best
+            found.append((*self._on_white(float(energies[choice]), int(rank)), float(frequencies[choice])))
+        value, a, b, f = max(found)
         self.fits.append(self.fit("season", "periodic", value, 2, max(1, self.k // 2), a=a, b=b, f=f))
         return np.asarray(energies)
 
     def _on_kernel(self, kernel: _Kernel, columns: Floats, name: str) -> _Search:
-        """Search over V = I + (size) K + b W W'; the size of the kernel is called `name`."""
+        """Return a search over V = I + (size) K + b W W', with a name for the size of the kernel."""
         weights = kernel.vectors.T @ columns
         weights = weights[:, (weights**2).sum(axis=0) > 1e-12]
         rank, count = weights.shape[1], len(kernel.values)
@@ -320,9 +317,9 @@ class _Fitter:
         return _Search(table, (_A_GRID, _B_GRID), (name, "b"))
 
     def on_kernels(self, energies: Floats) -> None:
-        """Walk with drift, integrated walk with a line, season on a walk or an autoregression (from 12 tasks on).
+        """Fit walk with drift, integrated walk with a line, and (from 12 tasks on) seasons on a walk or autoregression.
 
-        At the few frequencies that stand out; `energies` are those of `season`.
+        Seasons are tried at the few frequencies with high `energies`, which `season` returns.
         """
         line = self.line[:, None]
         self.search("drift", "trend", self._on_kernel(self.walk, line, "ratio"), 2)
@@ -342,7 +339,7 @@ class _Fitter:
         self.search("ar+season", "periodic", pairs[phi, f], 4, candidates, f=float(frequencies[f]), phi=phi)
 
     def _standing_out(self, frequencies: Floats, energies: Floats) -> list[int]:
-        """Return the peaks of the differences' periodogram, its maximum, and the best frequency of levels."""
+        """Return the places of peaks and maximum of the differences' periodogram, and of the best frequency."""
         differences = np.diff(np.diff(self.G, axis=0), axis=1)
         waves = np.exp(-2j * np.pi * np.outer(np.arange(self.k - 1), frequencies))
         power = (waves.conj() * (differences @ waves)).sum(axis=0).real
@@ -352,7 +349,7 @@ class _Fitter:
 
 
 def fit_models(scaled: Floats, h: Floats, m_eff: float) -> tuple[ModelFit, ...]:
-    """Fit all models to G_ij / sqrt(h_i h_j), mean h 1, and sort them by BIC, best first; last 400 tasks only."""
+    """Fit all models to G_ij / sqrt(h_i h_j), with mean h 1, of the last 400 tasks, and sort them by BIC."""
     offset = max(0, len(h) - _LONGEST)
     fitter = _Fitter(np.ascontiguousarray(scaled[offset:, offset:]), np.ascontiguousarray(h[offset:]), m_eff)
     fitter.plain()

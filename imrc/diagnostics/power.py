@@ -1,4 +1,4 @@
-"""How often the diagnosis names each kind of change, from simulated sequences whose kind is known."""
+"""How often the diagnosis names each kind of change, from simulated sequences of known kind."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _QUIET = {"no_change", "iid", "too_few", "differ"}
 
 
 def power_table(study: pd.DataFrame, tasks: int) -> pd.DataFrame:
-    """Return what was said of sequences with about so many tasks: those of the study nearest in their ratio.
+    """Return the verdicts on simulated sequences with about so many tasks, one row per kind.
 
-    `study` has one row per scenario and number of tasks `k`: number of runs, and percentage of each verdict. One row
-    per kind: kind, k, runs, the verdicts, and in percent `named` (this kind alone), `two` (kinds), `another`, and
-    `nothing` (no change, no order, or too few tasks).
+    `study` has one row per scenario and number of tasks `k`, with the number of runs and the percentage of each
+    verdict. Columns kind, k, runs, the verdicts, and the percentages `named` (this kind alone), `two` (kinds),
+    `another` and `nothing` (no change, no order, or too few tasks).
     """
     studied = np.unique(study["k"])
     nearest = studied[np.abs(np.log(studied / tasks)).argmin()]
@@ -48,10 +48,9 @@ def _share(percent: float, runs: int) -> str:
 
 
 def power_sentences(table: pd.DataFrame, verdict: Verdict) -> list[str]:
-    """State how far a verdict can be relied on: whether it is found where it is true, the likeliest mistake, the study.
+    """State how reliable a verdict is: how often it is found if true, the most likely mistake, and the study.
 
-    `table` is from `power_table`. A verdict that names no kind is asked about as if the tasks were a random walk; one
-    that does not judge, because rows follow each other, is not in the study.
+    `table` is from `power_table`. For a verdict that names no kind, the sentences are about random walks.
     """
     rows, said = table.set_index("kind"), TWO if verdict.second else verdict.name
     asked: ChangeKind = verdict.name if verdict.name in SIMULATED and said != TWO else "evolving"

@@ -1,8 +1,8 @@
 """From samples to one k x k matrix on which all tests work, and what averages do not show.
 
 The mapped samples of a long sequence may not fit into memory, so tasks are mapped, summed and released one by one.
-Sample averages are divided by the pooled standard deviation of a sample: in every component the average of a task then
-has noise variance h_j (1 on average over tasks), and G = Z Z' / m holds all that the tests need.
+Sample averages are divided by the pooled standard deviation of a sample. In every component the average of a task then
+has noise variance h_j (1 on average over tasks), and the tests need only G = Z Z' / m.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from imrc.tasks import TaskSequence
 
 Transform = Callable[[Floats], Floats]
 
-CONSTANT = 1e-10  #: Components whose pooled variance is below this share of the largest are constant but for rounding.
+CONSTANT = 1e-10  #: Components with a pooled variance below this share of the largest vary only by rounding.
 _PAIRS = 4000
 _CHUNK = 500
 _LEAST_Z = 3.0
-_LEAST_CORRELATION = 0.05  # Dependence of rows is reported where it is both certain and large enough to matter.
+_LEAST_CORRELATION = 0.05  # Dependence of rows is reported if it is both certain and large enough to matter.
 _LEAST_P = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Sample averages of Phi(x, y) and variances, task by task."""
+    """Sample averages of Phi(x, y) and their errors, task by task."""
 
     tau: Floats  # sample averages, shape (k, m)
     s: Floats  # their mean squared errors sigma_j^2 / n_j, shape (k, m)
@@ -85,51 +85,50 @@ class Reduced:
 
     @property
     def distance(self) -> Floats:
-        """Squared distances of tasks minus what noise adds, shape (k, k); diagonal 0."""
+        """Squared distances of tasks less noise, shape (k, k), with diagonal 0."""
         diagonal = np.diag(self.G)
-        squared = diagonal[:, None] + diagonal[None, :] - 2.0 * self.G
-        out = squared - self.h[:, None] - self.h[None, :]
+        out = diagonal[:, None] + diagonal[None, :] - 2.0 * self.G - self.h[:, None] - self.h[None, :]
         np.fill_diagonal(out, 0.0)
         return np.asarray(out)
 
 
 @dataclass(frozen=True)
 class RowNotes:
-    """What averages do not show: rows within a task that depend on each other, and a spread that changes."""
+    """Dependence of rows within a task, and changes of spread, neither of which averages show."""
 
-    correlation: float  # of rows of one class that follow each other in a task, around the average of task and class
-    z: float  # its size in standard errors if the order of rows did not matter
+    correlation: float  # of successive rows of one class in a task, around the average of task and class
+    z: float  # the correlation in standard errors if the order of rows did not matter
     p_spread: float  # of "the spread around the averages is the same in all tasks", by ranks (Kruskal and Wallis)
 
     @property
     def are_dependent(self) -> bool:
-        """Whether rows that follow each other are alike."""
+        """Whether successive rows are correlated."""
         return self.z > _LEAST_Z and self.correlation > _LEAST_CORRELATION
 
     @property
     def dependence(self) -> str:
-        """What dependent rows mean, in a sentence; empty for independent ones."""
+        """A sentence about dependent rows; empty if rows are independent."""
         if not self.are_dependent:
             return ""
         return (
             f"Successive rows within a task are correlated ({self.correlation:.2f}). They carry less information "
-            f"than as many independent samples would, so changes look more certain than they are."
+            f"than the same number of independent samples, so changes look more certain than they are."
         )
 
     def notes(self, *, is_change_seen: bool) -> tuple[str, ...]:
-        """Put what matters into sentences."""
+        """Return the findings that matter, in sentences."""
         if self.are_dependent:
             return (self.dependence,)
         if not is_change_seen and self.p_spread < _LEAST_P:
             return (
                 "Averages do not change, but the spread around them does. Neither this diagnosis nor a rule with "
-                "these features can see such a change; random Fourier features can.",
+                "these features can detect such a change. Random Fourier features can.",
             )
         return ()
 
 
 def _row_sums(X: Floats, y: Ints) -> tuple[Floats, Floats, Ints]:
-    """Return what `RowNotes` needs of one task, rows in their order: products of neighbours, squares, classes."""
+    """Return the products of neighbours, squares and classes of one task, for `RowNotes`."""
     squares, products = np.full(len(X), np.nan), [np.zeros(0)]
     for c in np.unique(y):
         inside = np.flatnonzero(y == c)
@@ -138,8 +137,8 @@ def _row_sums(X: Floats, y: Ints) -> tuple[Floats, Floats, Ints]:
             continue
         residuals = X[inside] - X[inside].mean(axis=0)
         own = (residuals**2).sum(axis=1)
-        # Around their own average rows are correlated by -1 / (n - 1) whatever their order.
-        if count > 2:  # two rows are opposite in any order
+        # Around their own average, rows in any order have correlation -1 / (n - 1); two rows are always opposite.
+        if count > 2:
             products.append((residuals[1:] * residuals[:-1]).sum(axis=1) + own.mean() / (count - 1))
         squares[inside] = own * count / (count - 1)
     return np.concatenate(products), squares, y
@@ -158,7 +157,7 @@ def _row_notes(parts: list[tuple[Floats, Floats, Ints]]) -> RowNotes:
         return RowNotes(0.0, 0.0, 1.0)
     size = float(np.sqrt((products**2).sum()))
     z = float(products.sum()) / size if size > 0.0 else 0.0
-    # Ranks within a class: a change of the shares of classes is not one of spread.
+    # Ranks are within a class, so that a change of the shares of classes does not count as one of spread.
     ranks = np.empty(len(squares))
     for c in np.unique(y):
         ranks[y == c] = stats.rankdata(squares[y == c]) / ((y == c).sum() + 1)
@@ -169,7 +168,7 @@ def _row_notes(parts: list[tuple[Floats, Floats, Ints]]) -> RowNotes:
 
 
 def read_rows(tasks: Iterable[tuple[Floats, Ints]]) -> RowNotes:
-    """Return what the rows of tasks show, each task its rows in their order and their classes."""
+    """Return the findings about the rows of tasks, given rows and classes of each task in their order."""
     return _row_notes([_row_sums(X, y) for X, y in tasks])
 
 
@@ -178,26 +177,23 @@ class Reading:
     """Result of one pass over the samples of a sequence."""
 
     moments: Moments  # sample averages and their mean squared errors
-    sizes: Ints  # samples per task
     pairs: tuple[Ints, Ints]  # samples of random pairs from different tasks, numbered over all tasks
     wanted: Ints  # sorted numbers of the samples in some pair
     picked: Floats  # their mapped rows, shape (wanted, D + 1)
     picked_classes: Ints  # their classes
-    rows: list[tuple[Floats, Ints]] | None  # mapped rows of all tasks with their classes, if few: for the exact test
+    rows: list[tuple[Floats, Ints]] | None  # mapped rows of all tasks with their classes, if few, for the exact test
     is_bounded: bool  # whether all features lie in [-1, 1]
-    of_rows: RowNotes  # what the averages do not show
+    of_rows: RowNotes
 
 
-def _draw_pairs(sizes: Ints, generator: np.random.Generator) -> tuple[Ints, Ints]:
-    """Draw pairs of samples from different tasks; those of tasks with one sample have no residual and are left out."""
-    task_of = np.repeat(np.arange(len(sizes)), sizes)
+def _draw_pairs(task_of: Ints, generator: np.random.Generator) -> tuple[Ints, Ints]:
+    """Draw pairs of samples from different tasks, without tasks of one sample, which have no residual."""
+    sizes = np.bincount(task_of)
     if len(sizes) < 2:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     first, second = (generator.integers(task_of.size, size=_PAIRS) for _ in range(2))
-    same = task_of[first] == task_of[second]
-    while same.any():
+    while (same := task_of[first] == task_of[second]).any():
         second[same] = generator.integers(task_of.size, size=int(same.sum()))
-        same = task_of[first] == task_of[second]
     usable = (sizes[task_of[first]] > 1) & (sizes[task_of[second]] > 1)
     return first[usable], second[usable]
 
@@ -205,9 +201,9 @@ def _draw_pairs(sizes: Ints, generator: np.random.Generator) -> tuple[Ints, Ints
 def read_sequence(
     sequence: TaskSequence, transform: Transform, generator: np.random.Generator, keep: float = 0.0
 ) -> Reading:
-    """Map every task once and keep what is needed; all rows if samples times components is at most `keep`."""
+    """Read every task once. Rows are returned if samples times components is at most `keep`."""
     sizes, C = sequence.sizes, sequence.n_classes
-    pairs = _draw_pairs(sizes, generator)
+    pairs = _draw_pairs(np.repeat(np.arange(len(sizes)), sizes), generator)
     wanted = np.unique(np.concatenate(pairs))
     picked, classes, averages, row_sums = [], [], [], []
     rows: list[tuple[Floats, Ints]] | None = []
@@ -225,18 +221,18 @@ def read_sequence(
             rows = [*rows, (X1, y)] if float(sizes.sum()) * C * X1.shape[1] <= keep else None
     tau, s = (np.stack(parts) for parts in zip(*averages, strict=True))
     found, of_picked, notes = np.concatenate(picked), np.concatenate(classes), _row_notes(row_sums)
-    return Reading(Moments(tau, s, sizes), sizes, pairs, wanted, found, of_picked, rows, is_bounded, notes)
+    return Reading(Moments(tau, s, sizes), pairs, wanted, found, of_picked, rows, is_bounded, notes)
 
 
 def noise_components(reading: Reading, reduced: Reduced) -> float:
-    """Effective number of independent components of the sampling noise, in [1, m].
+    """Return the effective number of independent components of the sampling noise, in [1, m].
 
-    Residuals of two samples of different tasks have a squared inner product of m^2 / m_noise on average.
+    On average, residuals of two samples of different tasks have a squared inner product of m^2 / m_noise.
     """
-    first, second = reading.pairs
+    (first, second), sizes = reading.pairs, np.asarray(reading.moments.n)
     if len(first) == 0:
         return 1.0
-    task_of = np.repeat(np.arange(len(reading.sizes)), reading.sizes)
+    task_of = np.repeat(np.arange(len(sizes)), sizes)
     width, kept = reading.picked.shape[1], reduced.kept
     root = np.sqrt(np.where(kept, reduced.variance, 1.0))
 
@@ -246,7 +242,7 @@ def noise_components(reading: Reading, reduced: Reduced) -> float:
         for c in range(out.shape[1] // width):
             inside = reading.picked_classes[place] == c
             out[inside, c * width : (c + 1) * width] += reading.picked[place[inside]]
-        scale = np.sqrt(reading.sizes[task] / (reading.sizes[task] - 1.0))
+        scale = np.sqrt(sizes[task] / (sizes[task] - 1.0))
         return np.asarray((out / root)[:, kept] * scale[:, None])
 
     squared = [
@@ -259,11 +255,11 @@ def noise_components(reading: Reading, reduced: Reduced) -> float:
 
 
 def resolve_transform(features: object, sequence: TaskSequence, seed: int) -> tuple[Transform, str]:
-    """Return a function X -> (n, D) and its name; `features` as in `assess`, None: standardised inputs, one scale."""
+    """Return a function X -> (n, D) and its name, for `features` as in `assess`."""
     from imrc.features import FEATURE_TITLES, FeatureSpec, Standardised, make
 
     if features is None:
-        # A diagnosis looks at all samples of all tasks anyway; only words and gaps need what a run would learn first.
+        # Words and gaps are read as in a run; scales are those of all samples, because a diagnosis uses them all.
         numbers = make("identity", sequence, seed)
         learnt = Standardised.learn(np.concatenate([numbers.transform(task.X) for task in sequence]))
         return lambda X: learnt.transform(numbers.transform(X)), "standardised inputs (one scale for all tasks)"
@@ -280,7 +276,7 @@ def resolve_transform(features: object, sequence: TaskSequence, seed: int) -> tu
 
 
 def mapped(sequence: TaskSequence, transform: Transform) -> Iterator[Floats]:
-    """Yield [1, phi(x)] task by task, each of shape (n_j, D + 1); only one task is held at a time."""
+    """Yield [1, phi(x)] task by task, each of shape (n_j, D + 1)."""
     for number, task in enumerate(sequence):
         phi = check_matrix(f"features of task {number}", transform(task.X))
         if len(phi) != len(task):
@@ -305,7 +301,7 @@ def given_moments(means: ArrayLike, mse: ArrayLike) -> Moments:
 def reduce_moments(moments: Moments) -> Reduced:
     """Standardise with pooled variances, drop constant components, form G.
 
-    A task's own variance is never used: with 10 samples it is far too noisy, and 0 where a class is absent.
+    A task's own variance is never used. With 10 samples it is too noisy, and it is 0 if a class is absent.
     """
     tau, s, n = moments.tau, moments.s, moments.n
     k = len(tau)

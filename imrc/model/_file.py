@@ -1,6 +1,6 @@
-"""Models as files: arrays and one JSON text, with the names of the classes known here that are made of them again.
+"""Models as files: arrays, and one JSON text with the names of the classes below.
 
-Nothing in a file is executed. Its members are not packed, so that no file takes more memory than it is long.
+Loading a file executes nothing from it. Its members are not compressed, so no file takes more memory than its length.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from imrc.solvers import api
 from imrc.tables import Recipe
 
 SCHEMA, LAYOUT = "imrc.model", 4
-"""The layout is raised with every change of what the classes below hold: a model of another one is refused."""
+"""Increase the layout with every change of the attributes below. Models with another layout are refused."""
 
 KNOWN: dict[str, Any] = {
     one.__name__: one
@@ -40,11 +40,11 @@ KNOWN: dict[str, Any] = {
         *(features.HalfAngle, features.Composite, features.Prepared),
     )
 }
-"""What a model can consist of, besides numbers, words, arrays and collections of them."""
+"""Classes and functions in a model, besides numbers, words, arrays and collections of them."""
 
 
 def pack(value: Any, arrays: list[NDArray[Any]]) -> Any:  # noqa: ANN401 - anything a model holds
-    """Return a value as JSON can hold it; arrays go to the list, and their places stand for them."""
+    """Return a value as JSON types. Arrays are appended to the list and replaced by their places."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.ndarray):
@@ -66,7 +66,7 @@ def pack(value: Any, arrays: list[NDArray[Any]]) -> Any:  # noqa: ANN401 - anyth
 
 
 def unpack(value: Any, arrays: list[NDArray[Any]]) -> Any:  # noqa: ANN401 - as above
-    """Return what `pack` was given; ValueError, or what classes raise, if it was something else."""
+    """Return the value that `pack` packed. Raises any error if it was something else."""
     match value:
         case None | bool() | int() | float() | str():
             return value
@@ -93,7 +93,7 @@ def unpack(value: Any, arrays: list[NDArray[Any]]) -> Any:  # noqa: ANN401 - as 
 
 
 def write(model: Model, target: str | Path | BinaryIO) -> None:
-    """Write a model to a file, replaced at once, or to an open one."""
+    """Write a model to an open file, or to a path, whose file is replaced at once."""
     arrays: list[NDArray[Any]] = []
     told = {"schema": SCHEMA, "layout": LAYOUT, "version": imrc.__version__, "model": pack(model, arrays)}
     header, file = np.frombuffer(json.dumps(told).encode(), np.uint8), io.BytesIO()
@@ -118,14 +118,14 @@ def load(path: str | Path | BinaryIO) -> Model:
     Returns
     -------
     Model
-        It predicts and learns exactly like the saved one, to the last bit on the same kind of computer.
+        On the same kind of computer, it predicts and learns exactly like the saved one.
 
     Raises
     ------
     InputError
         If the file is damaged, is not a model, or comes from another major version of imrc.
     FileNotFoundError, OSError
-        If it is not there, or cannot be opened.
+        If it does not exist or cannot be opened.
     """
     content = _content(path)
     shown = path if isinstance(path, str | Path) else "The file"
@@ -147,7 +147,7 @@ def load(path: str | Path | BinaryIO) -> Model:
 
 
 def _content(path: str | Path | BinaryIO) -> bytes:
-    """Return the bytes of a file; what is none says what to call instead."""
+    """Return the bytes of a file. For a wrong argument, the error names the right call."""
     if isinstance(path, str | Path):
         if not Path(path).is_file():
             named = f"; the dataset is imrc.datasets.load({path!r})" if path in datasets.names() else ""
@@ -159,7 +159,7 @@ def _content(path: str | Path | BinaryIO) -> bytes:
 
 
 def _read(content: bytes) -> tuple[Any, list[NDArray[Any]]]:
-    """Return what a file says and its arrays."""
+    """Return the header and the arrays of a file."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()
     if sum(one.file_size for one in members) > len(content) or any(one.compress_type for one in members):
@@ -172,7 +172,7 @@ def _read(content: bytes) -> tuple[Any, list[NDArray[Any]]]:
 
 
 def _try(model: Any) -> None:  # noqa: ANN401 - whatever a file held
-    """Raise an error of any kind unless parts of a model fit each other, and it answers a row."""
+    """Raise any error unless the parts of a model match and it predicts a row."""
     import pandas as pd
 
     size = len(model.classes) * (model._map.n_outputs + 1)

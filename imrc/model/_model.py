@@ -31,29 +31,29 @@ if TYPE_CHECKING:
 
 RawRows: TypeAlias = "Source | Table | ArrayLike"
 _Rule = tuple[Floats, float]  # parameters, and the max term of (3), which probabilities of the 0-1 rule need
-_rule = attrgetter("coef", "nu")  # of what is known of a task
+_rule = attrgetter("coef", "nu")  # of an estimate
 
-_BATCH = 2048  # rows mapped at a time: features of all rows together could take gigabytes
+_BATCH = 2048  # rows mapped at a time, because features of all rows together could take gigabytes
 
 
 class ReadingWarning(UserWarning):
-    """What had to be decided when rows were read: new words, cells that count as missing."""
+    """Decisions made when rows were read, such as new words or cells that count as missing."""
 
 
 @dataclass(eq=False, repr=False)
 class Model:
-    """One rule for each task and for the next one, which predicts from raw rows and matches columns by name.
+    """A rule for each task and for the next one, which predicts from raw rows and matches columns by name.
 
     `Report.fit` and the command ``imrc fit`` create it with the advised strategy: *alone* is the rule of the newest
     task, *pooled* is one rule for all tasks, and *forward* and *forward and backward* give the rule for the next
     task. It is the learner of `imrc.evaluate`, trained on all rows of each task, with the representation learnt from
     the first task.
 
-    Rows are read like the first file. Words, dates and gaps mean the same; a word that the first file did not have is
-    treated as *other*; columns that are not learnt from, including the label, are optional. Decisions about the rows
-    are kept in `notes` and raise a warning. An array of numbers is read like ``task.X``: days for dates, and positions
-    in the list of words for words. To allow updates, a model remembers its newest rows: those of six tasks, or of
-    more tasks up to 2,000 rows (b + 1 tasks if that is more).
+    Rows are read like the first file. Words, dates and gaps mean the same, new words count as *other*, and columns that
+    are not learnt from, including the label, are optional. Decisions about the rows are stored in `notes` and raise a
+    warning. An array of numbers is read like ``task.X``, with days for dates and positions in the list for words. To
+    allow updates, a model remembers the rows of its six newest tasks, or of more tasks up to 2,000 rows (b + 1 tasks if
+    that is more).
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Model:
     tasks : list of str
         Names of the tasks learnt.
     rows : list of int
-        How many rows each task had.
+        Number of rows of each task.
     n_measured : int or None
         Samples per task at which the strategy was measured, if it was.
     notes : tuple of str
@@ -86,16 +86,16 @@ class Model:
     rows: list[int] = field(default_factory=list)
     notes: tuple[str, ...] = ()
     _rules: list[_Rule] = field(default_factory=list)  # of each task; of "pooled" one
-    _coming: _Rule = (np.empty(0), np.nan)  # of the next task
+    _coming: _Rule = (np.empty(0), np.nan)  # for the next task
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns that it was learnt from, and needs."""
+        """Names of the columns that it needs."""
         return tuple(one["name"] for one in self.recipe.features)
 
     @property
     def label(self) -> str:
-        """Name of the column that it predicts; empty if it was learnt from arrays."""
+        """Name of the column that it predicts, empty if it was learnt from arrays."""
         return str(self.recipe.label["name"])
 
     @property
@@ -133,7 +133,7 @@ class Model:
         Raises
         ------
         InputError
-            If a column is missing, rows cannot be read, or the task is not known; the message says what to do.
+            If a column is missing, rows cannot be read, or the task is not known.
         """
         return np.asarray(self.classes[self._scores(self._understood(rows)[0], task)[0].argmax(axis=1)])
 
@@ -142,7 +142,7 @@ class Model:
 
         Parameters
         ----------
-        rows, task : see `predict`
+        rows, task : as in `predict`
             The rows to predict, and the task whose rule to use.
         """
         return probabilities(*self._scores(self._understood(rows)[0], task))
@@ -152,9 +152,8 @@ class Model:
 
         Parameters
         ----------
-        rows, task : see `predict`
-            From a file, cells that are learnt from are returned as they were understood, and all others as they were
-            written.
+        rows, task : as in `predict`
+            From a file, cells of the columns that it needs are returned as they were understood, others as written.
         """
         import pandas as pd
 
@@ -180,7 +179,7 @@ class Model:
         rows : DataFrame, path, bytes, open binary file, Table, or array-like of shape (n_rows, n_columns)
             All rows of the new task, as in `predict`.
         labels : array-like of shape (n_rows,), optional
-            Their classes. None: taken from the column `label` of the rows.
+            Their classes, by default those in the column `label` of the rows.
         name : str, optional
             Name of the task; by default the name found in the rows, or its number.
 
@@ -207,12 +206,12 @@ class Model:
         return self
 
     def save(self, path: str | Path | BinaryIO, *, updatable: bool = True) -> None:
-        """Write the model to a file: arrays and JSON in one ``.npz``, nothing is pickled.
+        """Write the model to a file, as arrays and JSON in one ``.npz`` without pickle.
 
         Parameters
         ----------
         path : str, Path or open binary file
-            Where to write; an existing file is replaced.
+            File to write. An existing file is replaced.
         updatable : bool
             Whether to store the remembered rows, which `update` needs. They are some of the training rows, turned into
             features, with their labels. Leave them out if you must not share them.
@@ -237,7 +236,7 @@ class Model:
         self.rows.append(len(codes))
 
     def _scores(self, X: Floats, task: int | str) -> tuple[Floats, str, float]:
-        """Return the score of each row for each class, and what makes probabilities of them."""
+        """Return the score of each row for each class, and loss and nu for probabilities."""
         rule = self._coming
         if isinstance(task, str) and check_choice("task", task, ("next", *self.tasks)) != "next":
             task = len(self.tasks) - 1 - self.tasks[::-1].index(task)
@@ -262,7 +261,7 @@ class Model:
         return codes
 
     def _opened(self, rows: Any) -> Any:  # noqa: ANN401 - of any kind
-        """Return a frame or a table as it is, that of a file, or an array; words in an array make it a frame."""
+        """Return a frame, a table (also of a file), or an array of numbers; an array of words becomes a frame."""
         if isinstance(rows, Table) or (hasattr(rows, "iloc") and self._named):
             return rows
         if isinstance(rows, str | Path | bytes) or hasattr(rows, "read"):
@@ -280,7 +279,7 @@ class Model:
         return pd.DataFrame(rows if isinstance(rows, list | tuple) else values, columns=list(self.columns))
 
     def _understood(self, rows: RawRows) -> tuple[Floats, NDArray[Any] | None, list[str]]:
-        """Return numbers as tasks hold them, labels where there are some, and the names of the tasks; say the notes."""
+        """Return numbers like those of tasks, labels if there are some, and names of tasks. Warn of the notes."""
         X, labels, named, notes = self._opened(rows), None, list[str](), list[str]()
         if not isinstance(X, np.ndarray):
             X, labels, tasks, notes = self.recipe.apply(X)

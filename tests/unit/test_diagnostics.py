@@ -220,7 +220,7 @@ def found(k, high, **evidence):
     stand_in = dict.fromkeys(
         ("verdict", "name", "representation", "labels", "m", "dropped", "distance", "moments", "n")
     )
-    change = ChangeEstimate(0.1, 0.0, high, 0.0, 1.0)
+    change = ChangeEstimate(0.1, 0.0, high, 0.0)
     return Assessment(k=k, change=change, models=FITS, is_bounded=False, **stand_in, **evidence)
 
 
@@ -254,7 +254,7 @@ FITS = tuple(
     ],
 )
 def test_rules_of_the_verdict(k, p_same, p_order, high, share, expected):
-    order = None if p_order is None else OrderTests({}, {}, p_order, 1, False)
+    order = None if p_order is None else OrderTests({}, {}, p_order)
     assert judge(found(k, high, p_same=p_same, order=order, returns_share=share))[:2] == expected
 
 
