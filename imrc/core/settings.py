@@ -6,6 +6,7 @@ field of `IMRCSettings` if the learner reads it, and to `imrc.core.presets` if p
 
 from __future__ import annotations
 
+import inspect
 import re
 import textwrap
 from collections.abc import Mapping
@@ -243,9 +244,10 @@ def documented(thing: T) -> T:
 
     def entries(found: re.Match[str]) -> str:
         names = [name for given in found[1].split(", ") for name in (OVERRIDES if given == "overrides" else (given,))]
-        return textwrap.indent("\n".join(SETTINGS[name].entry for name in names), "    ").strip()
+        return "\n".join(SETTINGS[name].entry for name in names)
 
-    thing.__doc__ = re.sub(r"\{([\w, ]+)\}", entries, str(thing.__doc__))
+    # Without indentation, which Python 3.13 and later remove themselves.
+    thing.__doc__ = re.sub(r"\{([\w, ]+)\}", entries, inspect.cleandoc(str(thing.__doc__)))
     return thing
 
 
