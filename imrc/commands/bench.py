@@ -17,7 +17,7 @@ from imrc.wording import decimal
 def add_bench(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``imrc bench``."""
     parser.description = (
-        "Learn the tasks so far, predict every row of the next one, then learn it, for the second half of the tasks. "
+        "For each task in the second half, learn the tasks before it, predict its rows, then learn it. "
         "The sequences are seven files in the folder $IMRC_TEMPORAL and rotated moons."
     )
     what = "measure it: module:Learner, with partial_fit and predict or a scikit-learn classifier, or a reference"

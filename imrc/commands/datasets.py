@@ -28,7 +28,7 @@ _FACTS = ("samples", "features", "classes", "cut", "label", "source", "homepage"
 def add_datasets(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``imrc datasets``."""
     add_choice(parser, "action", _ACTIONS, "what to do", said="list", default="list", nargs="?")
-    parser.add_argument("name", nargs="?", metavar="NAME", help="a dataset, or for sample a file")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="name of a dataset; for sample, of a file")
 
 
 def run_datasets(options: argparse.Namespace) -> int:

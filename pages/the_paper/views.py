@@ -157,10 +157,10 @@ def _times(row: _Row) -> None:
     _matrix(
         cells.time_cells(n),
         f"How long does a task take? Milliseconds, n = {n}",
-        "Ours is processor time (for IMRC, of all three rules) on a busy machine; printed is running time on "
-        "another one. Compare orders of magnitude, and how a row grows with b. The last row has means: ours over "
-        "the datasets we measured, the printed ones over all twelve. For GEM, the paper prints 238 ms, but its "
-        "column averages 147 ms.",
+        "Our values are processor times (for IMRC, of all three rules) on a busy machine; the printed ones are "
+        "running times on another machine. Compare orders of magnitude, and how a row grows with b. The last row "
+        "has means: ours over the datasets we measured, the printed ones over all twelve. For GEM, the paper "
+        "prints 238 ms, but its column averages 147 ms.",
         ("settings", f"imrc table --kind time --n {n} --methods published"),
         milliseconds=True,
     )
