@@ -45,9 +45,6 @@ from imrc.plots.result import (
     run_heatmaps,
     run_ladder,
     run_story,
-    step_table,
-    story_table,
-    task_table,
 )
 from imrc.plots.tasks import (
     class_balance,

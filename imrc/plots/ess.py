@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,7 +13,6 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from imrc import wording
-from imrc._checks import check_int, check_real
 from imrc._types import Floats
 from imrc.core import theory
 from imrc.evaluation import EffectiveSamples, RunResult
@@ -57,42 +57,23 @@ class OwnRatio(NamedTuple):
     recent: tuple[int, float] | None = None
 
 
-def ess_curve_table(
-    pairs: Sequence[tuple[int, int]], low: float = 1e-6, high: float = 1e2, points: int = 241
-) -> pd.DataFrame:
-    """Evaluate Theorems 2 and 4 for pairs (j, k) over a range of n d² / σ²: columns rule, j, k, ratio, ess (ESS / n).
+def ess_curves(pairs: Sequence[tuple[int, int]] = PAIRS) -> go.Figure:
+    """Return the paper's figure: ESS / n by Theorems 2 and 4 for tasks j of k against n d² / σ², with the regimes.
 
-    >>> ess_curve_table([(10, 20)], 0.1, 10.0, 3).round(3).query("rule == 'forward'")["ess"].tolist()
-    [3.685, 1.618, 1.092]
+    >>> [curve.name for curve in ess_curves([(10, 20)]).data[:2]]
+    ['task 10, forward', 'task 10 of 20']
     """
-    low = check_real("low", low, 0.0, low_open=True)
-    ratio = np.geomspace(low, check_real("high", high, low, low_open=True), check_int("points", points, 2))
-    wanted: list[tuple[str, int, int]] = [("forward", j, j) for j in sorted({j for j, _ in pairs})]
-    wanted += [("forward_backward", *pair) for pair in sorted(set(pairs))]
-    frames: list[dict[str, Any]] = []
-    for rule, j, k in wanted:
-        ess = theory.ess_forward(j, 1, ratio) if rule == "forward" else theory.ess_forward_backward(j, k, 1, ratio)
-        frames.append(pd.DataFrame({"rule": rule, "j": j, "k": k, "ratio": ratio, "ess": ess}))
-    return pd.concat(frames, ignore_index=True)
-
-
-def ess_curves(table: pd.DataFrame) -> go.Figure:
-    """Return the paper's figure: ESS / n against n d² / σ² on logarithmic axes, with the regimes."""
-    traces = Traces()
-    tasks = sorted(table["j"].unique())
-    both = table[table["rule"] == "forward_backward"]
-    pairs = sorted({(j, k) for j, k in zip(both["j"], both["k"], strict=True)})
-    for (rule, j, k), part in table.groupby(["rule", "j", "k"], sort=False):
-        forward = rule == "forward"
-        shades = _ORANGES if forward else _GREENS
-        shade = shades[(tasks.index(j) if forward else pairs.index((j, k))) % len(shades)]
-        name = f"task {j}, forward" if forward else f"task {j} of {k}"
-        _add_curve(
-            traces, part["ratio"].to_numpy(), part["ess"].to_numpy(), name, str(rule), colour=shade, showlegend=False
-        )
-    across, upwards = (table["ratio"].min(), table["ratio"].max()), (0.9, table["ess"].max() * 1.6)
-    told = _told(traces, upwards, across, max(tasks))
-    _add_borders(traces, max(tasks), upwards)
+    traces, across, tasks = Traces(), (1e-6, 1e2), sorted({j for j, _ in pairs})
+    ratio = np.geomspace(*across, 241)
+    for j, shade in zip(tasks, itertools.cycle(_ORANGES)):
+        name, ess = f"task {j}, forward", theory.ess_forward(j, 1, ratio)
+        _add_curve(traces, ratio, ess, name, "forward", colour=shade, showlegend=False)
+    for (j, k), shade in zip(sorted(set(pairs)), itertools.cycle(_GREENS)):
+        name, ess = f"task {j} of {k}", theory.ess_forward_backward(j, k, 1, ratio)
+        _add_curve(traces, ratio, ess, name, "forward_backward", colour=shade, showlegend=False)
+    upwards = 0.9, 1.6 * max(float(one["y"].max()) for one in traces)
+    told = _told(traces, upwards, across, tasks[-1])
+    _add_borders(traces, tasks[-1], upwards)
     return _against_change(traces, across, upwards, height=450, annotations=told)
 
 

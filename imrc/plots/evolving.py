@@ -267,9 +267,9 @@ _ROWS = 3  # Classes whose images are shown.
 _LONGEST = 30
 
 
-def changed_panels(result: Changed, first: int = 0) -> go.Figure:
-    """Return three of the largest changes over the tasks, from row `first` on, with what no change would be."""
-    rows = range(first, min(first + PER_ROW, len(result.table)))
+def changed_panels(result: Changed) -> go.Figure:
+    """Return the three largest changes over the tasks, with what no change would be."""
+    rows = range(min(PER_ROW, len(result.table)))
     traces, titles = Traces(), []
     for panel, row in enumerate(rows, start=1):
         kind, c, column = (result.table.loc[row, name] for name in ("kind", "class_index", "column_index"))
@@ -279,14 +279,13 @@ def changed_panels(result: Changed, first: int = 0) -> go.Figure:
         x, value, error = there + 1.0, value[there], error[there]
         name = short(result.row_name(row), _LONGEST)
         titles.append(f"{html.escape(name)}<br><span style='font-size:12px'>{SHIFTS[kind]}</span>")
-        shown: dict[str, Any] = {"panel": panel} | ({"showlegend": False} if first else {})
         level = float(np.average(value, weights=1.0 / np.maximum(error, 1e-12) ** 2))
         ends = value - 1.96 * error, value + 1.96 * error
-        traces.band(x, ends, DATA, 0.2, name="95 % interval of each task", **shown)
-        traces.straight([1, result.k], [level, level], "mean of all tasks", **shown)
+        traces.band(x, ends, DATA, 0.2, name="95 % interval of each task", panel=panel)
+        traces.straight([1, result.k], [level, level], "mean of all tasks", panel=panel)
         labels = escaped(result.labels[i] for i in there)
         said = {"customdata": labels, "said": "task %{x} (%{customdata}): %{y:.3g}"}
-        traces.line(x, value, "average of the task", DATA, few=60, **said, **shown)
+        traces.line(x, value, "average of the task", DATA, few=60, **said, panel=panel)
     ticks = task_ticks(result.labels, ticks=4)
     return panels(
         traces,
@@ -294,7 +293,7 @@ def changed_panels(result: Changed, first: int = 0) -> go.Figure:
         [axis("task", **ticks)] * len(titles),
         [axis("share" if "share of" in title else "average") for title in titles],
         gap=0.09,
-        title="What changed most?" if first == 0 else "What changed next?",
+        title="What changed most?",
         height=360,
         above=100,
         title_size=13,
@@ -332,7 +331,7 @@ def changed_images(result: Changed) -> go.Figure | None:
         [axis(scaleanchor="x", **down), axis(scaleanchor="x2", **{**down, "showticklabels": False})],
         gap=0.08,
         title="What do the classes look like early and late?",
-        height=110 + 150 * len(classes),
+        height=110 + 115 * len(classes),
         legend=False,
         **colour_axis(DIFFERENCE, -most, most, bar),
     )

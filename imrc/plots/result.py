@@ -142,17 +142,6 @@ def task_table(result: RunResult, references: RunResult | None = None) -> pd.Dat
     )
 
 
-def story_table(result: RunResult, task: int) -> pd.DataFrame:
-    """Return the error of one task (from 0) as steps go by, columns as `step_table`.
-
-    Steps after the last backward step, where nothing changes any more, are left out except for three.
-    """
-    shown = min(result.n_tasks - task, result.settings.reach(result.n_tasks) + 4)
-    steps = np.arange(task + 1, task + 1 + shown)
-    frames = [_curve(rule, steps, table.story(task)[:, :shown]) for rule, table in result.error_tables.items()]
-    return pd.concat(frames, ignore_index=True)
-
-
 _AXIS = {"error": "share of wrong answers", "balanced error": "balanced error"}
 
 
@@ -362,8 +351,14 @@ def run_curves(result: RunResult, references: RunResult | None = None) -> go.Fig
 
 
 def run_story(result: RunResult, task: int) -> go.Figure:
-    """Return the error of one task, from 1, as steps go by, one line per rule."""
-    table = story_table(result, task - 1)
+    """Return the error of one task, from 1, as steps go by, one line per rule.
+
+    Steps after the last backward step, where nothing changes any more, are left out except for three.
+    """
+    last = min(result.n_tasks, task + result.settings.reach(result.n_tasks) + 3)
+    steps, tables = np.arange(task, last + 1), result.error_tables
+    stories = {rule: one.story(task - 1)[:, : len(steps)] for rule, one in tables.items()}
+    table = pd.concat([_curve(rule, steps, story) for rule, story in stories.items()], ignore_index=True)
     label = result.labels[task - 1]
     name = "" if label == str(task) else f" ({html.escape(label)})"
     traces = Traces()

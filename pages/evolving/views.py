@@ -148,9 +148,8 @@ def _what(choice: Choice, _result: Assessment, _row: _Row) -> None:
     told = f" {found.left_out:,} columns that are constant within tasks are left out." if found.left_out else ""
     st.caption(
         "Label shift: the share of a class changes. Input shift: a column changes in all classes alike. Concept "
-        f"change: a column changes in one class relative to the others. Of all changes marked as found, at most "
-        f"{100 * found.level:g} % are expected to be false (q-values of Benjamini and Hochberg; rows of the data must "
-        f"be independent).{told}"
+        f"change: in one class relative to the others. If rows are independent, at most {100 * found.level:g} % of the "
+        f"changes marked as found are expected to be false (q-values of Benjamini and Hochberg).{told}"
     )
     charts.csv(found.table, name="what-changed", label="All comparisons as CSV")
 

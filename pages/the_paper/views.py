@@ -21,7 +21,7 @@ from imrc.plots import (
     running_time_curves,
     sample_and_task_curves,
 )
-from imrc.plots.ess import PAIRS, ess_curve_table, ess_curves
+from imrc.plots.ess import PAIRS, ess_curves
 from imrc.plots.evolving import pacf_panels
 from imrc.plots.paper import window_curves
 from imrc.plots.result import run_heatmaps
@@ -263,9 +263,8 @@ def _ess(_row: _Row) -> None:
     caption = (
         "Theorems 2 (orange, forward) and 4 (green, forward and backward). *Why it helps* draws them for your tasks."
     )
-    _figure(ess_curves, ess_curve_table(PAIRS), name="paper-ess", caption=caption)
-    code = f"from imrc.plots.ess import ess_curve_table, ess_curves\ness_curves(ess_curve_table({list(PAIRS)})).show()"
-    st.code(code, language=None)
+    _figure(ess_curves, name="paper-ess", caption=caption)
+    st.code(f"from imrc.plots import ess_curves\ness_curves({list(PAIRS)}).show()", language=None)
 
 
 def _pacf(_row: _Row) -> None:

@@ -9,7 +9,7 @@ import imrc
 import imrc.core
 from imrc.diagnostics import assess
 from imrc.diagnostics.assessment import component_tracks
-from imrc.plots.ess import ess_curve_table
+from imrc.plots import ess_curves
 
 NAMED = sorted(
     set(re.findall(r"`((?:imrc\.solvers\.|theory\.)?[A-Za-z_]+(?:\.step)?)`", imrc.core.__doc__.split("Symbols")[0]))
@@ -41,7 +41,7 @@ def called():
             for task in sequence:
                 model.partial_fit(task.X, task.y, classes=sequence.classes)
         # What pages show beside a run: effective sample sizes, bounds, one component over the tasks.
-        ess_curve_table([(3, 5)])
+        ess_curves([(3, 5)])
         component_tracks(assess(sequence), 1)
         imrc.core.theory.samples_for_bound(0.1, m=12, mu_norm=2.0)
     finally:
