@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import textwrap
 from collections.abc import Iterable
 from typing import Any
 
@@ -127,6 +128,7 @@ def _shortened(sentences: Iterable[str]) -> str:
 
 PHONE_PX = 640  #: Pages up to this width are treated as phones.
 _LEGEND_PX = 300  # Width available to a legend on a phone.
+_LONG_NAME = 22  # Letters from which on a name beside a row is broken.
 _PHONE_TICKS = 6  # More of them have no room beside each other below a chart.
 _GAP = 92  # Pixels between two panels: tick labels and title of one axis, title of the next panel.
 _GAP_WITHOUT_NAME = 62  # The same where only the last panel names the axis they share.
@@ -216,4 +218,10 @@ def on_phone(figure: go.Figure) -> go.Figure:
             for i, text in zip(range(2, len(texts), 2), texts[1::2], strict=False):  # a year goes on to the next tick
                 texts[i] += text[text.find("<br>") :] if "<br>" in text and "<br>" not in texts[i] else ""
             axis.update(tickvals=axis.tickvals[::2], ticktext=texts[::2] or None)
+    for axis in figure.select_yaxes({"type": "category"}):
+        names = axis.categoryarray or ()
+        if max(map(len, names), default=0) > _LONG_NAME and not any("<br>" in name for name in names):
+            texts = ["<br>".join(textwrap.wrap(name, _LONG_NAME)) for name in names]
+            axis.update(tickvals=names, ticktext=texts, tickfont_size=11)
+            figure.layout.height += 12 * len(names)
     return _named_in_legend(_stacked(figure))

@@ -15,7 +15,7 @@ from imrc.report.against_others import (
     winner_sentence,
 )
 from pages.against_others import views
-from pages.shell import charts, controls, running, state
+from pages.shell import charts, controls, frame, running, state
 
 visit = state.visit()
 choice = visit.choice
@@ -53,16 +53,15 @@ else:
 
 views.about(list(table["method"]), place)
 with head:
-    st.markdown(f"# {comparison_summary(table, title if measure else f'{title}, n = {n}')}")
-    st.markdown(winner_sentence(table))
+    summary = comparison_summary(table, title if measure else f"{title}, n = {n}")
+    st.markdown(f"# {summary} {winner_sentence(table)}".replace(" Against **", "\n\nAgainst **"))
     presets = [preset_in(one, choice.settings.features) for one in running.COMPARED_PRESETS]
     measured_on = None if measure else (datasets.entry(choice.dataset).opens_with, int(table["n"].iloc[0]))
     st.caption(comparison_settings(presets, measured_on))
-charts.show(
-    method_errors,
-    table,
-    name="method-errors",
-)
+charts.show(method_errors, table, name="method-errors")
+if frame.narrow():  # first what is seen without scrolling sideways
+    shown = ["Method", view.columns[1] if measure else f"n = {n}", "Against reference"]
+    view = view[[*shown, *view.columns.drop(shown, errors="ignore")]] if "Against reference" in view else view
 st.dataframe(view, hide_index=True, row_height=23, height=38 + 23 * len(view), column_config=views.columns(kind))
 with controls.for_experts("compare_experts") as fold:
     if fold.open:

@@ -205,15 +205,21 @@ def _algorithm(_row: _Row) -> None:
         chosen = controls.menu("Function", titles, "paper_function", told)
         st.code(method.source(chosen), language="python", height=520)
     st.markdown("### Algorithm 1: IMRC at step k")
-    rows = ["| | line | equation | function |", "| --: | --- | --- | --- |"]
+    rows = [("", "line", "equation", "function")]
     for number, line in enumerate(method.ALGORITHM, start=1):
         functions = ", ".join(f"`{name.removeprefix('imrc.')}`" for name in line.functions)
-        rows.append(f"| {number} | {'&emsp;' * line.depth}{line.text} | {line.equation} | {functions} |")
-    st.markdown("\n".join(rows))
+        rows.append((str(number), f"{'&emsp;' * line.depth}{line.text}", line.equation, functions))
+    _rows(rows)
     st.markdown("### Notation")
-    heads = ("", "Alone", "Forward", "Backward", "Forward and backward", "Here")
-    rows = [f"| {' | '.join(row)} |" for row in (heads, ("---",) * len(heads), *method.NOTATION)]
-    st.markdown("\n".join(rows))
+    _rows([("", "Alone", "Forward", "Backward", "Forward and backward", "Here"), *method.NOTATION])
+
+
+def _rows(rows: list[tuple[str, ...]]) -> None:
+    """Show a table of Markdown, its first row the titles; on a phone a paragraph a row."""
+    if frame.narrow():
+        st.markdown("\n\n".join(" · ".join(filter(None, row)) for row in rows))
+    else:
+        st.markdown("\n".join(f"| {' | '.join(row)} |" for row in (rows[0], ("---",) * len(rows[0]), *rows[1:])))
 
 
 def _run(row: _Row) -> str:
