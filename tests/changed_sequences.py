@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from sklearn.datasets import load_digits
 
 import imrc
 from imrc.diagnostics import what_changed
@@ -12,14 +13,14 @@ TASKS, SAMPLES, COLUMNS = 20, 20, 50
 
 
 def simulated(kind: str, seed: int, size: float = 1.0, columns: int = COLUMNS) -> imrc.TaskSequence:
-    """Return two classes with one change in the middle: of nothing, a column, one class, both apart, or the shares."""
+    """Return two classes with one change in the middle: of nothing, a column, one class or the shares."""
     generator = np.random.default_rng([seed, 4])
     late = np.repeat(np.arange(TASKS) >= TASKS // 2, SAMPLES)
     share = np.where(late & (kind == "label"), 0.5 + 0.4 * size, 0.5)
     y = (generator.random(len(late)) < share).astype(np.int64)
     X = generator.standard_normal((len(late), columns)) + y[:, None]
     column = int(generator.integers(columns))
-    moved = {"input": np.ones(len(y)), "one class": 1.0 * (y == 1), "concept": y - 0.5}.get(kind, np.zeros(len(y)))
+    moved = {"input": 1.0, "concept": y - 0.5}.get(kind, 0.0)
     X[:, column] += size * late * moved
     return sequence_from_blocks(X, y, SAMPLES, name=f"{kind}, {column}")
 
@@ -33,33 +34,20 @@ def stationary(correlation: float, tasks: int, samples: int, seed: int) -> imrc.
     return sequence_from_blocks(X, generator.integers(2, size=len(X)), samples)
 
 
-def _digits(samples: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    from sklearn.datasets import load_digits
-
-    X, y = load_digits(return_X_y=True)
-    drawn = generator.permutation(len(y))[: TASKS * samples]
-    return X[drawn], y[drawn]
-
-
 def unchanging(kind: str, classes: int, samples: int, seed: int) -> imrc.TaskSequence:
-    """Return exchangeable samples of several classes: of a kind of noise, 0/1 of a rate, or digits in random order."""
+    """Return exchangeable samples of several classes: normal noise, 0/1 of a rate, or digits in random order."""
     generator = np.random.default_rng([seed, 6])
     if kind == "digits":
-        return sequence_from_blocks(*_digits(samples, generator), samples)
+        X, y = load_digits(return_X_y=True)
+        drawn = generator.permutation(len(y))[: TASKS * samples]
+        return sequence_from_blocks(X[drawn], y[drawn], samples)
     y = generator.integers(classes, size=TASKS * samples)
     shape = (len(y), COLUMNS)
-    if kind.startswith("."):
-        # Some words are frequent in a class, most are not.
-        rates = float(kind) * generator.standard_exponential((classes, COLUMNS))
-        return sequence_from_blocks(1.0 * (generator.random(shape) < rates[y]), y, samples)
-    X = generator.standard_t(2, shape) if kind == "t" else generator.standard_normal(shape)
-    if kind == "log-normal":
-        X = np.exp(X)
-    elif kind == "unequal":
-        X *= 1.0 + 2.0 * y[:, None]
-    elif kind == "correlated":
-        X += 2.0 * generator.standard_normal((len(y), 1))
-    return sequence_from_blocks(X + y[:, None], y, samples)
+    if kind == "normal":
+        return sequence_from_blocks(generator.standard_normal(shape) + y[:, None], y, samples)
+    # Some words are frequent in a class, most are not.
+    rates = float(kind) * generator.standard_exponential((classes, COLUMNS))
+    return sequence_from_blocks(1.0 * (generator.random(shape) < rates[y]), y, samples)
 
 
 def ranked_first(kind: str, seed: int) -> bool:
