@@ -30,11 +30,10 @@ from pages.shell import charts
 from tests.app.conftest import link, texts
 from tests.app.test_copies import copies, page_result
 
-FOLDERS = {
-    "explore": "result", "ess": "why_it_helps", "evolving": "evolving", "compare": "against_others",
-    "your_data": "your_data",
-}  # fmt: skip
-VIEWS = {name: f"pages/{folder}/page.py" for name, folder in FOLDERS.items()}
+FOLDERS = {"explore": "result", "ess": "why_it_helps", "compare": "against_others"}
+VIEWS = {
+    name: f"pages/{FOLDERS.get(name, name)}/page.py" for name in ("explore", "ess", "evolving", "compare", "your_data")
+}
 KINDS = (
     "abrupt", "identical", "independent", "mean_reverting", "periodic", "random_walk", "trend", "rotated_digits",
 )  # fmt: skip

@@ -26,13 +26,8 @@ def run():
 def nasty():
     """A visitor's table whose names of columns, classes and tasks all try to break out."""
     random = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {
-            NASTY: random.normal(size=120),
-            "label": np.where(random.random(120) < 0.5, NASTY, "plain"),
-            "task": np.repeat([f"{NASTY}{j}" for j in range(6)], 20),
-        }
-    )
+    frame = pd.DataFrame({NASTY: random.normal(size=120), "task": np.repeat([f"{NASTY}{j}" for j in range(6)], 20)})
+    frame["label"] = np.where(random.random(120) < 0.5, NASTY, "plain")
     sequence = imrc.tasks_from(frame, target="label", by="task")
     return sequence, imrc.evaluate(sequence, n=4, repetitions=2)
 
@@ -69,8 +64,7 @@ def test_the_script_in_the_report_gives_its_numbers(run, capsys, tmp_path, monke
     report = imrc.Report(run=result, sequence=sequence)
     script, command = report.repeated_by("random_walk").values()
     text = html.unescape(without_plotly(page_of(report)))
-    assert f"<pre>{script}</pre>" in text
-    assert f"<pre>{command}</pre>" in text
+    assert all(f"<pre>{one}</pre>" in text for one in (script, command))
     monkeypatch.chdir(tmp_path)
     exec(compile(script, "report", "exec"), {})
     for headline in result.headline().values():
@@ -121,9 +115,7 @@ def test_report_opens_offline(data, new_page, tmp_path, request):
     marks = ".trace path, .heatmaplayer image"
     for number in range(charts.count()):
         expect(charts.nth(number).locator(marks).first).to_be_attached()
-    assert asked == [file.as_uri()]
-    assert problems == []
-    assert dialogs == []
+    assert (asked, problems, dialogs) == ([file.as_uri()], [], [])
     found = [one for one in Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")]
     assert found == []
     widths = "[...document.querySelectorAll('.chart > div > div > svg.main-svg')].map(svg => svg.clientWidth)"

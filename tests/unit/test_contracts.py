@@ -68,33 +68,31 @@ def writes_into_it(self, X, y, classes=None):
     return Nearest.partial_fit(self, X, y)
 
 
+def noisy(self, X):
+    return X + np.random.default_rng().normal(size=3)
+
+
+KEEPS = {"kept": staticmethod(np.asarray), "seen": lambda self, X: X + 0.1 * self.rows[:1]}
+SHARES = {"__deepcopy__": lambda self, memo: self, "__reduce__": lambda self: (Nearest, ())}
 LEAKS = [
-    (Remembers, "labels_unseen", "depend on labels that it has not been given: "),
-    (Peeks, "labels_unseen", "depend on labels that it has not been given: "),
-    ({"seen": lambda self, X: X - X.mean(axis=0)}, "asking", "does predict learn scales"),
-    (
-        {"kept": staticmethod(np.asarray), "seen": lambda self, X: X + 0.1 * self.rows[:1]},
-        "arrays_are_yours",
-        "copy them: ",
-    ),
-    ({"partial_fit": writes_into_it}, "arrays_are_yours", "ValueError: .*read-only"),
-    ({"seen": lambda self, X: X + np.random.default_rng().normal(size=3)}, "repeats", "is its randomness seeded"),
-    ({"seen": lambda self, X: X + np.random.default_rng().normal(size=3)}, "asking", "predicting twice"),
-    ({"predict": lambda self, X: Nearest.predict(self, X).astype(int)}, "class_names", "ValueError: invalid literal"),
-    ({"predict": lambda self, X: np.full(len(X), min(self.means))}, "class_order", "40 of 40 predictions differ"),
-    (
-        {"__deepcopy__": lambda self, memo: self, "__reduce__": lambda self: (Nearest, ())},
-        "copies",
-        "a copy that learns changes the original learner",
-    ),
-    ({}, "column_names", "matched by position"),
+    (Remembers, "labels_unseen: .*depend on labels that it has not been given: "),
+    (Peeks, "labels_unseen: .*depend on labels that it has not been given: "),
+    ({"seen": lambda self, X: X - X.mean(axis=0)}, "asking: .*does predict learn scales"),
+    (KEEPS, "arrays_are_yours: .*copy them: "),
+    ({"partial_fit": writes_into_it}, "arrays_are_yours: ValueError: .*read-only"),
+    ({"seen": noisy}, "repeats: .*is its randomness seeded"),
+    ({"seen": noisy}, "asking: .*predicting twice"),
+    ({"predict": lambda self, X: Nearest.predict(self, X).astype(int)}, "class_names: ValueError: invalid literal"),
+    ({"predict": lambda self, X: np.full(len(X), min(self.means))}, "class_order: .*40 of 40 predictions differ"),
+    (SHARES, "copies: .*a copy that learns changes the original learner"),
+    ({}, "column_names: .*matched by position"),
 ]
 
 
-@pytest.mark.parametrize(("leaky", "broken", "reason"), LEAKS)
-def test_a_learner_that_breaks_a_contract_is_caught(leaky, broken, reason):
+@pytest.mark.parametrize(("leaky", "reason"), LEAKS)
+def test_a_learner_that_breaks_a_contract_is_caught(leaky, reason):
     made = type("Leaky", (Nearest,), leaky) if isinstance(leaky, dict) else leaky
-    with pytest.raises(ContractError, match=f"(?m)^{broken}: .*{reason}"):
+    with pytest.raises(ContractError, match=f"(?m)^{reason}"):
         check_learner(made)
 
 

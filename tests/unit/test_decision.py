@@ -46,10 +46,9 @@ def test_all_strategies_have_the_error_of_their_run(runs):
     assert (found.measure, result.balanced("single")) == ("error", None)
     for one in found.strategies:
         run = references if one.name in REFERENCES else result
-        values = run.per_repetition(one.name)
         assert one.error == run.headline()[one.name]
-        expected = stats.ttest_1samp(values, 0.0).confidence_interval(0.95)
-        assert (one.low, one.high) == pytest.approx((expected.low, expected.high))
+        expected = stats.ttest_1samp(run.per_repetition(one.name), 0.0).confidence_interval(0.95)
+        assert (one.low, one.high) == pytest.approx(tuple(expected))
 
 
 def test_the_rule_is_the_rule(rng):
@@ -86,32 +85,20 @@ def test_the_rule_is_the_rule(rng):
     assert verdicts == {"none of these", "simpler", "close", "best"}
 
 
+BOTH, LITTLE = "forward_backward", "it is simpler and the best is less than .01 better (.00"
 # Errors of the most frequent class, each task alone, pooled, forward, forward and backward, and their spread; which is
 # best, which is advised, the verdict, and what is to be done.
 CASES = {
-    "a clear gain": (
-        (0.5, 0.4, 0.36, 0.35, 0.32),
-        0.002,
-        *["forward_backward"] * 2,
-        "best",
-        "revise the rules of earlier",
-    ),
+    "a clear gain": ((0.5, 0.4, 0.36, 0.35, 0.32), 0.002, BOTH, BOTH, "best", "revise the rules of earlier"),
     # Also not where the gain is sure, but too small to be of use. The gain over each task alone says nothing.
     **{
         f"guessing, {guess}": ((guess, 0.378, 0.34, 0.35, 0.32), 0.002, best, None, "none of these", "not use")
-        for guess, best in ((0.30, "majority"), (0.3205, "forward_backward"), (0.335, "forward_backward"))
+        for guess, best in ((0.30, "majority"), (0.3205, BOTH), (0.335, BOTH))
     },
-    "noise": ((0.4, 0.38, 0.38, 0.36, 0.34), 0.1, "forward_backward", None, "none of these", "More repetitions"),
+    "noise": ((0.4, 0.38, 0.38, 0.36, 0.34), 0.1, BOTH, None, "none of these", "More repetitions"),
     "one rule": ((0.5, 0.4, 0.30, 0.35, 0.32), 0.002, "pooled", "pooled", "best", "Train one rule for all tasks"),
-    "little is lost": (
-        (0.5, 0.4, 0.323, 0.35, 0.32),
-        0.002,
-        "forward_backward",
-        "pooled",
-        "simpler",
-        "it is simpler and the best is less than .01 better (.00",
-    ),
-    "close": ((0.6, 0.4, 0.33, 0.4, 0.32), 0.03, *["forward_backward"] * 2, "close", "It is close: pooling all tasks"),
+    "little is lost": ((0.5, 0.4, 0.323, 0.35, 0.32), 0.002, BOTH, "pooled", "simpler", LITTLE),
+    "close": ((0.6, 0.4, 0.33, 0.4, 0.32), 0.03, BOTH, BOTH, "close", "It is close: pooling all tasks"),
     "neighbours mislead": ((0.6, 0.3, 0.4, 0.33, 0.35), 0.002, "single", "single", "best", "on its own samples"),
 }
 
@@ -140,8 +127,7 @@ def test_few_repetitions_give_numbers_and_no_advice(runs, repetitions):
 def test_intervals_of_errors_stay_between_0_and_1(runs):
     found = decided(runs, 0.2, repetitions=2, majority=0.97, single=0.5, pooled=0.5, forward=0.5, forward_backward=0.03)
     ends = np.array([[one.low, one.high] for one in found.strategies])
-    assert ends.min() == 0.0
-    assert ends.max() == 1.0
+    assert (ends.min(), ends.max()) == (0.0, 1.0)
 
 
 def test_without_references_guessing_still_counts(runs):

@@ -8,39 +8,33 @@ import pytest
 from imrc._progress import ProgressLine
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
 @pytest.fixture
 def clock(monkeypatch):
     """Let a test say how late it is."""
     now = [0.0]
     monkeypatch.setattr("imrc._progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
     return now
 
 
-def test_a_log_gets_a_line_now_and_then_and_the_last_one(monkeypatch, clock):
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
+def test_a_log_gets_a_line_now_and_then_and_the_last_one(clock):
     with ProgressLine() as line:
         for task in range(1, 101):
             clock[0] = 0.5 * task
             line.show("spam", task, 100)
-    said = sys.stderr.getvalue()
-    assert "\r" not in said
-    assert said.splitlines() == [
+    assert sys.stderr.getvalue().split("\n") == [
         "spam, task 1 of 100",
         "spam, task 21 of 100, 38 s left",
         "spam, task 41 of 100, 29 s left",
         "spam, task 61 of 100, 19 s left",
         "spam, task 81 of 100, 9 s left",
         "spam, task 100 of 100",
+        "",
     ]
 
 
 def test_a_terminal_gets_one_line_that_fits_and_is_wiped_out(monkeypatch, clock):
-    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "40")
     with ProgressLine() as line:
         for step in range(20):
