@@ -1,6 +1,6 @@
-"""Checks at the public border: one place for messages that say what, where and what to do.
+"""Checks of what users give, with messages that say what is wrong, where, and what to do.
 
-What they raise is an `InputError`: the command line blames the input for these alone, and the program for the rest.
+They raise an `InputError`. The command line takes every other exception for a bug of the program.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ T = TypeVar("T", bound=str)
 
 
 class InputError(ValueError):
-    """What somebody gave cannot be used; the message says what, and what can be done."""
+    """A value that cannot be used; the message says why and what to do."""
 
 
 class DataError(InputError):
@@ -27,11 +27,11 @@ class DataError(InputError):
 
 
 class InputTypeError(InputError, TypeError):
-    """What somebody gave is of the wrong kind."""
+    """A value of the wrong type."""
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:
-    """Return a question about the one of the known words that is closest to what was given, if one is close.
+    """Return a question that suggests the closest of the known words, if one is close.
 
     >>> did_you_mean("recommnded", ["paper", "recommended"]), did_you_mean("x", ["paper"])
     (" Did you mean 'recommended'?", '')
@@ -41,7 +41,7 @@ def did_you_mean(given: object, known: Iterable[str]) -> str:
 
 
 def _shown(value: object) -> str:
-    """Return a value as a message shows it; of one that would fill a page, what it is."""
+    """Return a value as a message shows it, or only its type if it is long."""
     text = repr(value)
     return text if len(text) <= 80 and "\n" not in text else f"a {type(value).__name__}"
 
@@ -54,7 +54,7 @@ def check_bool(name: str, value: object) -> bool:
 
 
 def check_place(path: str | Path) -> Path:
-    """Return where a file can be written; InputError if its folder is missing, or it is a folder itself."""
+    """Return the path of a file to write; InputError if its folder is missing or it is a folder itself."""
     place = Path(path)
     if not place.parent.is_dir():
         raise InputError(f"There is no folder {str(place.parent)!r} for {place.name!r}. Create it, or save elsewhere.")
@@ -72,7 +72,7 @@ def check_choice(name: str, value: object, allowed: Collection[T]) -> T:
 
 
 def check_names(where: str, given: Iterable[str], known: Collection[str], what: str = "option") -> None:
-    """Raise a TypeError for the first of `given` that is not `known`: it says what there is, and what is close."""
+    """Raise a TypeError for the first of `given` that is not `known`, with the known ones and the closest."""
     for name in given:
         if name not in known:
             hint = did_you_mean(name, known)

@@ -1,4 +1,4 @@
-"""Compiled functions: `njit` of Numba, which refuses to compile anything where it can keep nothing."""
+"""Compiled functions: `njit` of Numba, which needs a folder for compiled code."""
 
 import atexit
 import logging
@@ -16,7 +16,7 @@ def _sample() -> None:
 
 try:
     njit(cache=True)(_sample)
-except RuntimeError:  # neither package nor user's cache can be written, as for a service's own user
+except RuntimeError:  # neither the package nor the user's cache is writable, as for the user of a service
     _folder = tempfile.mkdtemp(prefix="imrc-compiled-")  # this user's alone: compiled code is loaded from it
     atexit.register(shutil.rmtree, _folder, ignore_errors=True)
     os.environ["NUMBA_CACHE_DIR"] = _folder  # for worker processes

@@ -13,7 +13,7 @@ from platformdirs import user_cache_path, user_data_path
 
 
 def named_by(variable: str) -> Path | None:
-    """Return the path an environment variable holds, None if it is empty or not set."""
+    """Return the path in an environment variable, None if it is empty or not set."""
     value = os.environ.get(variable, "").strip()
     return Path(value).expanduser() if value else None
 
@@ -33,9 +33,9 @@ def _put_in_place(part: Path, file: Path) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a file to write; it takes the place of `path` in one step when the block ends well, and else is removed.
+    """Give a temporary file, which replaces `path` in one step if the block succeeds, and is removed otherwise.
 
-    Whoever reads meanwhile sees the old file or the new one, never half of it.
+    Readers see the old file or the new one, never half of it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
@@ -49,7 +49,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def data_folder() -> Path | None:
-    """Return the folder named by the environment variable IMRC_DATA, or None."""
+    """Return the folder in the environment variable IMRC_DATA, or None."""
     return named_by("IMRC_DATA")
 
 

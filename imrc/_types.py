@@ -1,4 +1,4 @@
-"""Names of types that signatures use all over the library."""
+"""Types that signatures use throughout the library."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ Ints = NDArray[np.int64]
 """Whole numbers: classes, counts, places."""
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is under way, how much is done, and how much there is (0 if unknown)."""
+"""Called with the current activity, how much of it is done, and how much there is (0 if unknown)."""

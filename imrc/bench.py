@@ -49,7 +49,7 @@ class Coded(NamedTuple):
 
 
 def coded(name: str, seed: int) -> Coded:
-    """Return a sequence as numbers, its columns treated as learnt from the first half; only moons use the seed."""
+    """Return a sequence as numbers, with columns treated as learnt from the first half; only moons use the seed."""
     if name.startswith("moons"):
         return _moons(seed, printed=name == "moons_printed")
     sequence = of_file("IMRC_TEMPORAL", name, "label", by="task")

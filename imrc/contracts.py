@@ -1,7 +1,7 @@
-"""What a learner of tasks must guarantee, checked for any object with ``partial_fit(X, y)`` and ``predict(X)``.
+"""What a learner of tasks must guarantee: a check of any object with ``partial_fit(X, y)`` and ``predict(X)``.
 
-Every check creates a new learner, which learns small tasks of three classes, one `partial_fit` each. If that accepts
-``classes``, the first call names them all. `CONTRACTS` lists what is checked.
+Every check creates a new learner, which learns small tasks of three classes with one `partial_fit` each. If that
+accepts ``classes``, the first call gives them all. `CONTRACTS` lists the checks.
 
 Examples
 --------
@@ -37,17 +37,17 @@ _CENTRES = np.array([[2.0, 0.0, 0.5], [-2.0, 1.0, 0.0], [0.0, -3.0, 1.0]])
 _CODES = np.arange(3)
 _PATTERN = np.resize([0, 1, 2, 0, 1, 2, 0, 1, 0], 60)  # no two classes are equally frequent, but in tiny tasks
 _PROBE = np.random.default_rng(9).uniform(-3, 3, (40, 3))
-_AT_THE_BORDER = 1  # rows of the probe that may be told otherwise where sums are taken in another order
+_AT_THE_BORDER = 1  # rows of the probe whose class may change if sums are taken in another order
 
 
 class ContractError(AssertionError):
-    """A learner breaks contracts; the text says which, and how."""
+    """A learner breaks contracts; the message names them and gives the reasons."""
 
 
 def _tasks(counts: Sequence[int] = (12, 12, 12, 12), others: int = 99) -> list[Rows]:
-    """Return slowly drifting clusters, one a class; from the task `others` on with other labels.
+    """Return slowly drifting clusters, one per class; tasks from `others` on have different labels.
 
-    As with rows cut from one table, the arrays of a task are views of longer ones.
+    The arrays of a task are views of longer ones, like rows cut from one table.
     """
     task, y = np.repeat(np.arange(len(counts)), counts), np.concatenate([_PATTERN[:n] for n in counts])
     X = _CENTRES[y] + 0.1 * task[:, None] + 0.5 * np.random.default_rng(1).standard_normal((len(y), 3))
@@ -75,7 +75,7 @@ def _same(first: ArrayLike, second: ArrayLike, reason: str, apart: int = 0) -> N
 
 
 def _sound(learner: Any, reason: str) -> None:  # noqa: ANN401
-    """Raise unless a learner answers with one of the classes per row, and with shares that sum to 1 if it has any."""
+    """Raise unless a learner predicts a class for each row, and shares that sum to 1 if it has `predict_proba`."""
     said = np.asarray(learner.predict(_PROBE))
     if said.shape != (len(_PROBE),) or not np.isin(said, _CODES).all():
         raise ContractError(f"{reason}: predict gave {np.unique(said)[:5].tolist()} of shape {said.shape}")
@@ -86,23 +86,23 @@ def _sound(learner: Any, reason: str) -> None:  # noqa: ANN401
 
 
 def repeats(make: Made) -> None:
-    """Two learners given the same tasks answer the same."""
+    """Two learners that learn the same tasks predict the same."""
     answers = [_learnt(make(), _tasks()).predict(_PROBE) for _ in range(2)]
     _same(answers[0], answers[1], "two fresh learners of the same tasks disagree (is its randomness seeded?)")
 
 
 def labels_unseen(make: Made) -> None:
-    """Labels of a task, and of those after it, move no prediction of that task before it is learnt."""
+    """Predictions for a task before it is learnt do not depend on its labels or on those of later tasks."""
     for j in (1, 3):
         tasks, others = _tasks(), _tasks(others=j)
         before = _learnt(make(), tasks[:j]).predict(tasks[j][0])
-        _learnt(make(), others)  # what one learner is told must not reach another
+        _learnt(make(), others)  # what one learner learns must not reach another
         after = _learnt(make(), others[:j]).predict(others[j][0])
         _same(before, after, f"the predictions for task {j} depend on labels that it has not been given")
 
 
 def asking(make: Made) -> None:
-    """Predicting changes nothing, and the answer for a row does not depend on the rows predicted with it."""
+    """Predicting changes nothing, and the prediction for a row does not depend on the rows predicted with it."""
     tasks = _tasks()
     quiet, asked = _learnt(make(), tasks[:3]), _learnt(make(), tasks[:3])
     whole = asked.predict(_PROBE)
@@ -115,7 +115,7 @@ def asking(make: Made) -> None:
 
 
 def arrays_are_yours(make: Made) -> None:
-    """Arrays may be read-only, stay as they are, and may be overwritten afterwards."""
+    """Arrays may be read-only, are not changed, and may be overwritten afterwards."""
     expected, learner = _learnt(make(), _tasks()).predict(_PROBE), make()
     for j, (X0, y0) in enumerate(_tasks()):
         X, y = X0.copy(), y0.copy()
@@ -128,30 +128,26 @@ def arrays_are_yours(make: Made) -> None:
     _same(expected, learner.predict(_PROBE), "overwriting arrays after learning changes predictions, so copy them")
 
 
-def _renamed(make: Made, names: Labels, reason: str, apart: int) -> None:
-    plain = _learnt(make(), _tasks()).predict(_PROBE)
-    told = _learnt(make(), [(X, names[y]) for X, y in _tasks()], np.unique(names)).predict(_PROBE)
-    _same(names[plain], told, reason, apart)
+def _renamed(make: Made, names: Sequence[Any], reason: str, apart: int = 0) -> None:
+    classes, plain = np.array(names), _learnt(make(), _tasks()).predict(_PROBE)
+    told = _learnt(make(), [(X, classes[y]) for X, y in _tasks()], np.unique(classes)).predict(_PROBE)
+    _same(classes[plain], told, reason, apart)
 
 
 def class_names(make: Made) -> None:
-    """Classes may be words or any numbers: other names in the same order change nothing."""
-    _renamed(make, np.array(["ant", "bee", "cow"]), "names instead of numbers for the classes change predictions", 0)
-    _renamed(make, np.array([-5, 3, 40]), "other numbers for the classes change predictions", 0)
+    """Classes may be words or any numbers, and other names in the same order change nothing."""
+    _renamed(make, ["ant", "bee", "cow"], "names instead of numbers for the classes change predictions")
+    _renamed(make, [-5, 3, 40], "other numbers for the classes change predictions")
 
 
 def class_order(make: Made) -> None:
-    """Names that sort the other way round change nothing, but for a row at the border."""
-    _renamed(
-        make,
-        np.array(["c", "b", "a"]),
-        "another order of class names changes predictions (is something drawn for each class?)",
-        _AT_THE_BORDER,
-    )
+    """Names in the opposite order change nothing, except for a row at the border."""
+    reason = "another order of class names changes predictions (is something drawn for each class?)"
+    _renamed(make, ["c", "b", "a"], reason, _AT_THE_BORDER)
 
 
 def task_sizes(make: Made) -> None:
-    """Tasks of one, two and forty rows, or with a column that never varies, are learnt; answers are classes."""
+    """Tasks may have one, two or forty rows, or a column that never varies; predictions are classes."""
     learner = make()
     for j, task in enumerate(_tasks((1, 40, 2, 1, 25, 3))):
         _sound(_learnt(learner, [task], _CODES if j == 0 else None), f"after a task of {len(task[1])} rows")
@@ -160,7 +156,7 @@ def task_sizes(make: Made) -> None:
 
 
 def missing_classes(make: Made) -> None:
-    """Tasks may lack a class, or hold only one, the first one too."""
+    """Tasks, even the first, may lack a class or contain only one."""
     tasks = _tasks()
     for kept in ([0, 1], [2]):
         learner = make()
@@ -170,7 +166,7 @@ def missing_classes(make: Made) -> None:
 
 
 def copies(make: Made) -> None:
-    """After a copy or a pickle, both go on as one would have, and neither moves the other."""
+    """Unpickled learners and copies continue as the original would have, without affecting it."""
     tasks = _tasks()
     learner, rows = _learnt(make(), tasks[:3]), tasks[3:]
     before, others = learner.predict(_PROBE), [copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))]  # noqa: S301 # nosec B301 - its own
@@ -182,7 +178,7 @@ def copies(make: Made) -> None:
 
 
 def column_names(make: Made) -> None:
-    """Columns of a data frame are taken by name, or frames in another order are refused; never by place in silence."""
+    """Columns of a data frame are matched by name, or a frame in another order is refused."""
     import pandas as pd
 
     def frame(X: Any, order: list[str]) -> Any:  # noqa: ANN401
@@ -223,7 +219,7 @@ def check_learner(make: Made, *, on_fail: OnFail = "raise") -> dict[str, str]:
     Raises
     ------
     ContractError
-        If contracts are broken; the text has the reasons.
+        If contracts are broken; the message gives the reasons.
     """
     check_choice("on_fail", on_fail, get_args(OnFail))
     broken = {}
@@ -234,7 +230,7 @@ def check_learner(make: Made, *, on_fail: OnFail = "raise") -> dict[str, str]:
                 contract(make)
         except ContractError as reason:
             broken[contract.__name__] = str(reason)
-        except Exception as error:  # whatever somebody else's learner raises is the reason
+        except Exception as error:  # whatever the learner raises is the reason
             broken[contract.__name__] = f"{type(error).__name__}: {error}"
     if broken and on_fail == "raise":
         raise ContractError("\n".join(f"{name}: {reason}" for name, reason in broken.items()))

@@ -46,7 +46,7 @@ class Task:
     y : array-like of shape (n_samples,)
         Labels: numbers or strings.
     label : str
-        Name shown to people, for example a year. Empty: the task's number is shown.
+        Name shown to people, for example a year. If it is empty, the task's number is shown.
     allow_missing : bool
         Whether X may contain missing values (NaN). The feature map of a sequence fills them in (`imrc.features.make`).
         A learner refuses such an X if it gets it directly.
@@ -132,7 +132,7 @@ class TaskSequence:
         If something other than a `Task` is among the tasks.
     ValueError
         If there is no task, the numbers of features differ, a label is not among the classes, or names or kinds do not
-        fit.
+        match the features.
 
     Examples
     --------
@@ -308,7 +308,7 @@ class TaskSequence:
         if cached is None:
             digest = hashlib.sha256()
             encoding = (self.column_kinds, self.max_categories, self.max_missing, self.is_raw)
-            # Written as Python literals, so that no name can be taken for what stands beside it.
+            # Written as Python literals, so that no name can be mistaken for a part of what follows.
             digest.update(repr((len(self.tasks), self.classes.tolist(), *encoding)).encode())
             for task in self.tasks:
                 digest.update(repr((task.label, task.X.shape, task.y.dtype.str)).encode())
@@ -320,7 +320,7 @@ class TaskSequence:
 
 
 def is_frame(data: object) -> TypeGuard[pd.DataFrame]:
-    """Whether something is a data frame of pandas, which is not loaded for the question."""
+    """Return whether something is a data frame of pandas, without loading pandas."""
     return hasattr(data, "iloc") and hasattr(data, "columns")
 
 
@@ -344,7 +344,7 @@ def how_to_make_tasks(data: object) -> str:
 
 
 def checked_tasks(where: str, data: object) -> TaskSequence:
-    """Return a sequence of tasks; of anything else InputTypeError says how one is made of it.
+    """Return a sequence of tasks as it is; for anything else raise InputTypeError with the call that makes tasks of it.
 
     >>> checked_tasks("imrc.evaluate", [[1, 2]])  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):

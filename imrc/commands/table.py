@@ -19,18 +19,7 @@ from imrc.evaluation import RunSettings
 from imrc.evaluation.comparison import SCORE_KINDS, UNTUNED, imrc_key
 from imrc.evaluation.latex import BOLD, latex_table
 from imrc.features import FeatureSpec
-from imrc.paper import cells
-from imrc.paper.measure import (
-    GROUPS,
-    TABLES,
-    Runs,
-    TableKind,
-    TableRequest,
-    at_hand,
-    how_to_get,
-    measure,
-    methods_named,
-)
+from imrc.paper import cells, measure
 from imrc.solvers import warm_up
 from imrc.wording import unmarked
 
@@ -40,11 +29,11 @@ def add_table(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Measure a table of the paper on the datasets on this computer and compare it with the printed values."
     )
-    add_choice(parser, "--kind", TABLES, "which tables", said="errors", nargs="+", default=["errors"])
+    add_choice(parser, "--kind", measure.TABLES, "which tables", said="errors", nargs="+", default=["errors"])
     add_settings(parser, "n", said="10; for some kinds 10 and 100", nargs="+")
     here = "default: datasets of the paper that are on this computer"
     parser.add_argument("--datasets", nargs="+", metavar="NAME", help=here)
-    names = f"imrc (default, always included), {', '.join(GROUPS)}, or names: {', '.join(registry)}"
+    names = f"imrc (default, always included), {', '.join(measure.GROUPS)}, or names: {', '.join(registry)}"
     profile = "; for a profile, add it after a colon, as in mer:argparse"
     parser.add_argument("--methods", nargs="+", default=["imrc"], metavar="NAME", help=names + profile)
     add_settings(parser, "preset", said="paper", nargs="+")
@@ -67,18 +56,18 @@ def run_table(options: argparse.Namespace) -> int:
     if options.latex and (len(requests) > 1 or options.kind[0] in ("time", "characteristics")):
         raise InputError("--latex writes a single table of errors: --kind errors, window or backward.")
     with ProgressLine() as line:
-        runs = Runs(line.show, line.say)
+        runs = measure.Runs(line.show, line.say)
         # Compiled first, so that no measured time includes it.
         warm_up(lambda _share, text: line.show(text))
-        tables = [measure(request, progress=line.show, runs=runs) for request in requests]
-    missing = [at_hand(options.datasets, request.kind)[1] for request in requests]
+        tables = [measure.measure(request, progress=line.show, runs=runs) for request in requests]
+    missing = [measure.at_hand(options.datasets, request.kind)[1] for request in requests]
     if options.latex:
         Path(options.latex).write_text(_latex(tables[0], requests[0]) + "\n", encoding="utf-8")
     told = [
         {
             "request": dict(vars(request), settings=request.settings.to_json()),
             "rows": table.to_dict("records"),
-            "missing": [{"dataset": name, "how": how_to_get(name)} for name in lost],
+            "missing": [{"dataset": name, "how": measure.how_to_get(name)} for name in lost],
         }
         for table, request, lost in zip(tables, requests, missing, strict=True)
     ]
@@ -87,20 +76,20 @@ def run_table(options: argparse.Namespace) -> int:
         for table, request, lost in zip(tables, requests, missing, strict=True):
             _print(table, request)
             for name in lost:
-                print(f"Not on this computer: {datasets.entry(name).title}. {how_to_get(name)}")
+                print(f"Not on this computer: {datasets.entry(name).title}. {measure.how_to_get(name)}")
 
     print_as(options, tables[0].drop(columns="errors", errors="ignore"), {"tables": told}, text)
     return 0
 
 
-def _request(options: argparse.Namespace, kind: TableKind) -> TableRequest:
+def _request(options: argparse.Namespace, kind: measure.TableKind) -> measure.TableRequest:
     """Return what to measure for one table."""
     presets = options.preset or ["paper"]
-    methods = methods_named(options.methods, presets)
+    methods = measure.methods_named(options.methods, presets)
     alone = all(name.startswith("imrc:") for name in methods)
-    here, missing = at_hand(options.datasets, kind)
+    here, missing = measure.at_hand(options.datasets, kind)
     settings = {"preset": presets[0], "features": FeatureSpec(options.features or "paper")}
-    request = TableRequest(
+    request = measure.TableRequest(
         kind=kind,
         names=here,
         sizes=tuple(options.n or ((10,) if kind == "errors" else (10, 100))),
@@ -110,12 +99,12 @@ def _request(options: argparse.Namespace, kind: TableKind) -> TableRequest:
         settings=RunSettings(**settings, **given(options, "b", "W", "repetitions", "seed")),
     )
     if not here:
-        ways = "; ".join(f"{datasets.entry(name).title}: {how_to_get(name)}" for name in missing)
+        ways = "; ".join(f"{datasets.entry(name).title}: {measure.how_to_get(name)}" for name in missing)
         raise datasets.NotAvailableError(f"None of these datasets is on this computer. {ways}")
     return request
 
 
-def _caption(request: TableRequest, n: int, spread: str) -> str:
+def _caption(request: measure.TableRequest, n: int, spread: str) -> str:
     """Say what a table contains, and with which settings it was measured."""
     settings = request.settings
     varied = {"window": "W", "backward": "b", "time": "b"}.get(request.kind)
@@ -126,14 +115,14 @@ def _caption(request: TableRequest, n: int, spread: str) -> str:
     return f"{told}, representation {settings.features.kind}. {spread} over {over}: {what}."
 
 
-def _shown(table: pd.DataFrame, request: TableRequest) -> pd.DataFrame:
+def _shown(table: pd.DataFrame, request: measure.TableRequest) -> pd.DataFrame:
     """Return what is shown of a table: methods in the order given, and of IMRC all rules with preset ``paper``."""
     rules = [imrc_key("paper", rule) for rule in ("forward_backward", "forward", "single")]
     order = [key for name in request.methods for key in (rules if name == rules[0] else [name])]
     return table[table["method"].isin(order)].sort_values("method", key=lambda m: m.map(order.index), kind="stable")
 
 
-def _print(table: pd.DataFrame, request: TableRequest) -> None:
+def _print(table: pd.DataFrame, request: measure.TableRequest) -> None:
     def frame(shown: pd.DataFrame) -> None:
         print_table([*shown], shown.to_numpy().tolist())
 
@@ -155,7 +144,7 @@ def _print(table: pd.DataFrame, request: TableRequest) -> None:
         print(UNTUNED)
 
 
-def _latex(table: pd.DataFrame, request: TableRequest) -> str:
+def _latex(table: pd.DataFrame, request: measure.TableRequest) -> str:
     """Return a table of errors in LaTeX for each n, a column per dataset, with the lowest in bold."""
     tables = []
     for n, part in _shown(table, request).groupby("n"):

@@ -1,6 +1,6 @@
 """Everything known about a sequence of tasks, in one object and one HTML file that opens offline.
 
-`Report` is where sentences and numbers are made; pages, commands and notebooks draw it. `decision` makes the first
+`Report` computes all sentences and numbers; pages, commands and notebooks only show them. `decision` has the first
 sentence and the advice, `worth` what the past is worth, `guarantees` the bounds, `against_others` sentences on methods.
 """
 

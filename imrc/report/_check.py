@@ -1,4 +1,4 @@
-"""From tasks to a `Report`: diagnosis, run, references and learning curve, with one progress bar."""
+"""`check`: from tasks to a `Report` by diagnosis, run, references and learning curve, with one progress bar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTML around a report: everything from outside is escaped here, and nothing is fetched."""
+"""The HTML around a report, which escapes all names and loads nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from plotly.io.json import to_json_plotly
 from imrc.plots import describe, on_phone
 from imrc.plots.fitting import PHONE_PX, untitled
 
-# The policy makes the browser refuse any request, should a library ever try one.
+# The browser refuses any request, should a library ever try one.
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
 )
@@ -92,13 +92,13 @@ else for (const place of document.querySelectorAll(".chart"))
   place.textContent = "Charts need a browser from 2023 or later. What this chart shows is described below in words.";
 """
 _MANY, _CELLS = 200, 10_000
-"""Numbers of an axis and cells of a heatmap from which on a chart is made light."""
+"""A chart is made light if an axis has more numbers, or a heatmap more cells, than this."""
 _LIBRARY = "plotly.min.js.gz"
 """The build of plotly.js for charts with two axes, version 4.1.1, with its licence: a third of the whole."""
 
 
 def _packed(name: str, content: bytes) -> str:
-    """Return an element that holds bytes compressed, which no text can end."""
+    """Return an element with compressed bytes, which no text can close."""
     return f'<script type="text/plain" id="{escape(name)}">{base64.b64encode(content).decode()}</script>'
 
 
@@ -150,7 +150,7 @@ def _json(name: str, content: object) -> str:
 
 
 def _light(figure: go.Figure) -> go.Figure:
-    """Make a figure of many numbers small: few digits are enough to draw, and cells say their place, not a text."""
+    """Make a figure of many numbers small: few digits, and hover texts made from the place of a cell."""
     for trace in figure.data:
         for name in {"x", "y", "z"} & set(trace.to_plotly_json()):
             values = np.asarray(trace[name])

@@ -1,4 +1,4 @@
-"""`Report`: everything that is said and shown of a sequence, in one place."""
+"""`Report`: every sentence, number and chart about a sequence, in one place."""
 
 from __future__ import annotations
 

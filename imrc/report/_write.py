@@ -1,4 +1,4 @@
-"""What a report says: verdict, settings, numbers, charts, and how to repeat them."""
+"""The contents of the HTML report: verdict, settings, numbers, charts, and how to repeat them."""
 
 from __future__ import annotations
 

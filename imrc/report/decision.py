@@ -295,7 +295,7 @@ def _said(
 def _worth(
     errors: Mapping[str, Floats], best: str, words: Mapping[str, _Words], rare: str, scenario: ScenarioName
 ) -> str:
-    """Say by how much the best beats the usual rivals, where that is clear."""
+    """Say by how much the best beats the usual rivals, if that is clear."""
     found = paired_differences(errors, best, planned=planned(scenario, best))
     unit, worth = " points of balanced error" if rare else " errors in 100", []
     for name in ("single", "pooled", SCENARIOS[scenario].main):

@@ -118,9 +118,9 @@ def worth_sentence(result: RunResult, verdict: Verdict | None = None) -> str:
 
 
 def next_task_sentence(result: RunResult, ratio: tuple[float, float, float] | None = None) -> str:
-    """State what the next task is worth before any of its labels, in Markdown; empty where that is not known.
+    """State what the next task is worth before any of its labels, in Markdown; empty if that is not known.
 
-    Empty too where `worth_sentence` says it, or tasks do not arrive one by one. `ratio` is n d^2 / sigma^2, with ends.
+    Empty too if `worth_sentence` says it, or tasks do not arrive one by one. `ratio` is n d^2 / sigma^2 with its ends.
 
     >>> import imrc
     >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=4), n=5, repetitions=2)
@@ -250,7 +250,7 @@ def realised_samples(runs: Sequence[RunResult], n: int) -> list[Realised]:
 
 
 def realised_text(found: Realised) -> str:
-    """Return realised effective samples with their interval, in words where there is no number."""
+    """Return realised effective samples with their interval, or in words if there is no number."""
     if math.isnan(found.value):
         return "beyond the grid"
     text = f"{'at most ' if found.value <= found.least else ''}{found.value:,.1f}"
