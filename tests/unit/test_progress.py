@@ -13,11 +13,11 @@ def clock(monkeypatch):
     """Let a test say how late it is."""
     now = [0.0]
     monkeypatch.setattr("imrc._progress.time.monotonic", lambda: now[0])
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
     return now
 
 
-def test_a_log_gets_a_line_now_and_then_and_the_last_one(clock):
+def test_a_log_gets_a_line_now_and_then_and_the_last_one(clock, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
     with ProgressLine() as line:
         for task in range(1, 101):
             clock[0] = 0.5 * task
@@ -34,6 +34,7 @@ def test_a_log_gets_a_line_now_and_then_and_the_last_one(clock):
 
 
 def test_a_terminal_gets_one_line_that_fits_and_is_wiped_out(monkeypatch, clock):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "40")
     with ProgressLine() as line:

@@ -369,10 +369,11 @@ def test_the_command_prints_the_report(weather, tmp_path, capsys):
     path = tmp_path / "weather.csv"
     weather.to_csv(path, index=False)
     given = ["check", str(path), "--target", "rain", "--every", "60", "-n", "10", "--repetitions", "2"]
+    given += ["--features", "identity"]
     files = {name: tmp_path / f"report.{name}" for name in ("html", "latex", "predictions")}
     assert main([*given, *(word for name, file in files.items() for word in (f"--{name}", str(file)))]) == 0
     shown = capsys.readouterr()
-    found = imrc.check(imrc.tasks_from(path, target="rain", every=60), 10, repetitions=2)
+    found = imrc.check(imrc.tasks_from(path, target="rain", every=60), 10, repetitions=2, features="identity")
     assert shown.out.splitlines() == [line for line in str(found).splitlines() if "report.notes" not in line]
     assert all(f"imrc: {note}" in shown.err for note in found.notes)
     assert found.notes
