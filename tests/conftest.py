@@ -35,6 +35,16 @@ def golden_files() -> list[Path]:
     return [files[name] for name in sorted(files)]
 
 
+def run_python(*words: str, folder: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in a process of its own, which must end well, with the paths of this one."""
+    paths = {"PYTHONPATH": os.pathsep.join(path for path in [str(ROOT), *sys.path] if path)}
+    done = subprocess.run(
+        [sys.executable, *words], cwd=folder, env=os.environ | paths | environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
 @pytest.fixture(scope="session")
 def compiled() -> None:
     """Every kernel is compiled: for tests with limits of time or with processes side by side. See below."""

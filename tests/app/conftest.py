@@ -20,8 +20,8 @@ from streamlit.testing.v1 import AppTest
 from imrc.evaluation.settings import STRATEGY_TITLES
 from imrc.wording import RULES
 from pages.shell import running
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -1,9 +1,6 @@
 """Both archives hold what they need: the app starts from the wheel that is made from the source archive."""
 
-import os
 import re
-import subprocess
-import sys
 import tarfile
 import urllib.request
 import zipfile
@@ -13,18 +10,12 @@ import pytest
 
 import imrc
 from tests.app.conftest import ROOT, server_process
-
-WITHOUT_KERNELS = ("--preset", "paper", "--solver", "exact")
+from tests.conftest import run_python
 
 
 def built(kind: str, folder: Path, source: Path) -> Path:
     """Build an archive without a network: the tool that builds is installed already."""
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(folder)],
-        cwd=source,
-        check=True,
-        capture_output=True,
-    )
+    run_python("-m", "hatchling", "build", "-t", kind, "-d", str(folder), folder=source)
     (archive,) = folder.iterdir()
     return archive
 
@@ -43,10 +34,8 @@ def unpacked(tmp_path_factory) -> Path:
 
 def test_the_app_starts_from_the_archive(unpacked, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(unpacked))
-    home = subprocess.run(
-        [sys.executable, "-c", "import imrc; print(imrc.__file__)"], cwd=tmp_path, capture_output=True, check=True
-    )
-    assert str(unpacked) in home.stdout.decode()
+    home = run_python("-c", "import imrc; print(imrc.__file__)", folder=tmp_path, PYTHONPATH=str(unpacked))
+    assert str(unpacked) in home.stdout
     with server_process(folder=tmp_path) as (url, _):
         assert b"<html" in urllib.request.urlopen(url).read()
         for path, text in (
@@ -58,14 +47,9 @@ def test_the_app_starts_from_the_archive(unpacked, tmp_path, monkeypatch):
 
 
 def test_a_run_works_from_the_archive(unpacked, tmp_path):
-    ran = subprocess.run(
-        [sys.executable, "-m", "imrc.cli", "run", "identical", "-k", "3", "-n", "5", *WITHOUT_KERNELS],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(unpacked), "NUMBA_DISABLE_JIT": "1"},  # five samples need no compiler
-        capture_output=True,
-        check=True,
-    )
-    assert "identical: 3 tasks" in ran.stdout.decode()
+    words = ["-m", "imrc.cli", "run", "identical", "-k", "3", "-n", "5", "--preset", "paper", "--solver", "exact"]
+    path = {"PYTHONPATH": str(unpacked), "NUMBA_DISABLE_JIT": "1"}  # five samples need no compiler
+    assert "identical: 3 tasks" in run_python(*words, folder=tmp_path, **path).stdout
 
 
 def test_the_version_is_in_one_place_and_links_work_anywhere(unpacked):

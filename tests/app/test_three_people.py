@@ -1,8 +1,6 @@
 """What an analyst and a researcher come for, from the first page to what they take away; a teacher: `test_article`."""
 
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -11,6 +9,7 @@ from playwright.sync_api import expect
 import imrc
 from imrc.evaluation.significance import with_error
 from tests.app.conftest import IDLE, decided
+from tests.conftest import run_python
 
 
 def errors_shown(page) -> dict[str, str]:
@@ -48,8 +47,7 @@ def test_an_analyst_goes_from_a_file_to_a_script_that_predicts_it(new_page, serv
         page.get_by_role("button", name="Scored rows").click()
     script.value.save_as(tmp_path / "imrc_model.py")
     fitted.value.save_as(tmp_path / "downloaded.imrc")
-    done = subprocess.run([sys.executable, "imrc_model.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    run_python("imrc_model.py", folder=tmp_path)
     written, downloaded = (imrc.load(tmp_path / name) for name in ("model.imrc", "downloaded.imrc"))
     answers = downloaded.predict_proba(file)
     np.testing.assert_array_equal(written.predict_proba(file), answers)

@@ -3,8 +3,6 @@
 import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,10 +11,10 @@ import pytest
 from imrc.sweeps import ResultStore, plan_sweep, run_sweep, summary_table
 from imrc.sweeps.cell import Failure, run_cell
 from imrc.sweeps.plan import summary_lines
+from tests.conftest import run_python
 from tests.sweeps import cells
 from tests.sweeps.cells import assert_same_stores, serial, small_spec
 
-ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.usefixtures("compiled")
 
 
@@ -98,11 +96,7 @@ print((pages[500] - pages[125]) * resource.getpagesize() / 2**20)
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc, which Linux has")
 def test_memory_does_not_grow_with_the_number_of_cells(tmp_path):
     # Three quarters of 500 cells leave 15 MB of arrays if they were kept.
-    done = subprocess.run(
-        [sys.executable, "-c", MEMORY, str(tmp_path / "r.sqlite")],
-        cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert float(done.stdout) < 8.0, done.stdout
+    assert float(run_python("-c", MEMORY, str(tmp_path / "r.sqlite")).stdout) < 8.0
 
 
 def test_summary_is_over_seeds_and_repetitions(tmp_path):

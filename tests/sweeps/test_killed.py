@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from imrc.sweeps import ResultStore
+from tests.conftest import ROOT
 from tests.sweeps.cells import assert_same_stores, serial, small_spec
 
-ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.usefixtures("compiled")
 FLAGS = ["--datasets", "identical", "-n", "5", "6", "--presets", "recommended", "paper"]
 

@@ -13,9 +13,9 @@ import imrc
 from imrc.cli import main
 from imrc.sweeps import ResultStore, SweepSpec
 from imrc.sweeps import cell as cell_module
+from tests.conftest import ROOT
 from tests.documents import assert_as_shown
 
-ROOT = Path(__file__).resolve().parents[2]
 SMALL = ["sweep", "--datasets", "identical", "-k", "4", "-n", "5", "--repetitions", "2", "--jobs", "1"]
 
 

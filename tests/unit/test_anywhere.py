@@ -14,8 +14,8 @@ import pytest
 
 from imrc._folders import replacing
 from imrc.cli import main
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.slow  # a process each
 
 # What a service's user, or a container that is read only, meets: nothing may be written but in the folder for

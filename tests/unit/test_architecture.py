@@ -1,15 +1,11 @@
 """The package from outside: it imports fast and every public name is there. What may import what: pyproject.toml."""
 
 import pkgutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 import imrc
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.conftest import run_python
 
 
 def test_import_is_light_and_so_is_the_list_of_methods():
@@ -18,8 +14,7 @@ def test_import_is_light_and_so_is_the_list_of_methods():
         "from imrc.baselines import registry; [method.title for method in registry.values()];"
         "print(*sorted(set(sys.modules) & {'numba', 'sklearn', 'pandas', 'scipy.optimize'}))"
     )
-    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert loaded.stdout.split() == []
+    assert run_python("-c", code).stdout.split() == []
 
 
 def test_public_names_resolve_and_are_listed():
@@ -39,5 +34,4 @@ def test_every_module_is_an_attribute_and_loaded_when_used():
         f"early = [name for name in {sorted(names)!r} if f'imrc.{{name}}' in sys.modules]; "
         f"print(early, [getattr(imrc, name).__name__ for name in {sorted(names)!r}])"
     )
-    told = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == f"[] {[f'imrc.{name}' for name in sorted(names)]}"
+    assert run_python("-c", code).stdout.strip() == f"[] {[f'imrc.{name}' for name in sorted(names)]}"

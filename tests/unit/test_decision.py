@@ -1,7 +1,5 @@
 """The decision: trivial rivals count, a simpler strategy wins if it surely loses little, too little is no advice."""
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +11,7 @@ from imrc.evaluation import LagTable, RunSettings, draw_task, run_references
 from imrc.evaluation.settings import REFERENCES, STRATEGY_TITLES, as_python
 from imrc.evaluation.splits import repetition_seeds, task_seed
 from imrc.report.decision import advise, decide, steps_that_pay
+from tests.conftest import run_python
 
 REPETITIONS = 8
 
@@ -161,8 +160,7 @@ def test_the_script_of_the_model_gives_the_model(tmp_path):
     settings = RunSettings(b=1, preset="paper", features="standardised", repetitions=2, overrides={"lambda0": 0.5})
     script = tmp_path / "imrc_model.py"
     script.write_text(as_python("random_walk", 4, settings, strategy="forward"), encoding="utf-8")
-    done = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    done = run_python(str(script), folder=tmp_path)
     sequence = imrc.datasets.load("random_walk", tasks=4, seed=0)
     here = imrc.model.fit_model(sequence, strategy="forward", settings=settings)
     there = imrc.load(tmp_path / "model.imrc")

@@ -15,8 +15,8 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from imrc.commands.main import parser
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 REQUIREMENTS = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if not line.startswith("#")]
 PUBLISHED = ("*.toml", "*.md", "*.cff", "*.yml", "docs/*.py", ".github/*.py", "LICENSE")

@@ -16,6 +16,7 @@ from numpydoc.docscrape import NumpyDocString
 from numpydoc.validate import validate
 
 import imrc
+from tests.conftest import ROOT
 
 CHECKS = {
     "GL01", "GL03", "GL06", "GL07", "GL08",  # a docstring in numpydoc's sections
@@ -27,7 +28,6 @@ SAYS_IT = re.compile(r"(Return|Yield|Whether|Number|Name)")
 """A summary that is itself the description of what comes back."""
 
 
-ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "docs"))
 EXTENSION = vars(importlib.import_module("_extension"))
 CONTRACT, MEMBERS = EXTENSION["CONTRACT"], EXTENSION["MEMBERS"]

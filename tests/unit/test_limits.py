@@ -1,10 +1,7 @@
 """What a run may hold at once: a bound known before it starts, against what runs really took."""
 
 import json
-import os
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -12,6 +9,7 @@ import imrc
 from imrc.evaluation import RunSettings
 from imrc.evaluation.settings import RunLimits, diagnosis_cells, run_cells
 from imrc.features import FeatureSpec
+from tests.conftest import run_python
 
 MEASURE = """
 import ctypes, gc, json, sys
@@ -57,13 +55,8 @@ CASES = [
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks of memory are read from /proc")
 def test_no_run_takes_much_more_memory_than_is_counted():
     cases = [(dataset, tasks, one.to_json()) for dataset, tasks, one in CASES]
-    command = [sys.executable, "-c", MEASURE, json.dumps(cases)]
-    folder = Path(__file__).resolve().parents[2]
     # With an arena per thread the same run takes very different memory.
-    environment = {**os.environ, "MALLOC_ARENA_MAX": "2"}
-    output = subprocess.run(
-        command, capture_output=True, text=True, check=True, cwd=folder, timeout=390, env=environment
-    ).stdout
+    output = run_python("-c", MEASURE, json.dumps(cases), MALLOC_ARENA_MAX="2").stdout
     peaks = [int(line) for line in output.split()]
     for (dataset, tasks, one), peak in zip(CASES, peaks, strict=True):
         counted = 8 * run_cells(imrc.datasets.load(dataset, tasks=tasks), one)

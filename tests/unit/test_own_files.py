@@ -7,8 +7,6 @@ import io
 import json
 import os
 import resource
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -23,10 +21,9 @@ from imrc.features import Representation, make, output_names
 from imrc.tables import Recipe, apart
 from imrc.tables.read import read_bytes
 from imrc.tables.table import Reading
+from tests.conftest import run_python
 from tests.unit import known_files as made
 from tests.unit.hostile_files import HOSTILE
-
-ROOT = Path(__file__).parents[2]
 
 
 def here(content: bytes | str, name: str = "f.csv", **reading):
@@ -111,9 +108,7 @@ def read_hostile_files() -> None:
 @pytest.mark.first
 def test_hostile_files_end_in_a_table_or_a_message(tmp_path):
     code = "from tests.unit.test_own_files import read_hostile_files; read_hostile_files()"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in [str(ROOT), *sys.path] if path)}
-    ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    run_python("-c", code, folder=tmp_path)
 
 
 # The other reading

@@ -8,16 +8,15 @@ import io
 import pydoc
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 
 from imrc.baselines import registry
 from imrc.cli import main
 from imrc.commands.main import parser
+from tests.conftest import ROOT
 from tests.documents import assert_as_shown
 
-ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").rglob("*.md"))}
 pytestmark = pytest.mark.slow

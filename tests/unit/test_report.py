@@ -5,10 +5,7 @@ import gzip
 import html
 import importlib.util
 import json
-import os
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +25,7 @@ from imrc.planning import Rate, effective_samples_of
 from imrc.report._page import chart
 from imrc.report._write import charts
 from imrc.report.decision import Advice, advise, decide, usual_answer
+from tests.conftest import run_python
 
 TWO = imrc.datasets.load("identical", tasks=2)
 SETTINGS = {"n": 8, "b": 2, "repetitions": 5, "seed": 3}
@@ -426,6 +424,4 @@ def test_a_script_of_the_users_runs_and_has_strict_types(tmp_path):
     assert names["main"](str(tmp_path)).tasks[-1] == "new"
     root = Path(imrc.__file__).parents[1]
     words = ["mypy", "--strict", "--follow-imports=silent", "--cache-dir", str(root / ".mypy_cache"), "script.py"]
-    told = {"cwd": tmp_path, "env": {**os.environ, "MYPYPATH": str(root)}, "capture_output": True, "text": True}
-    done = subprocess.run([sys.executable, "-m", *words], check=False, **told)
-    assert done.returncode == 0, done.stdout
+    run_python("-m", *words, folder=tmp_path, MYPYPATH=str(root))

@@ -5,7 +5,6 @@ import io
 import os
 import re
 import tomllib
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +12,9 @@ import pytest
 from imrc import datasets
 from imrc.cli import main
 from pages.shell import frame
+from tests.conftest import ROOT
 from tests.unit.known_files import Bomb, npz
 
-ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [ROOT / "app.py", *sorted((ROOT / "imrc").rglob("*.py")), *sorted((ROOT / "pages").rglob("*.py"))]
 PATHS = ("../../etc/passwd", "/etc/passwd", "..\\..\\x", "identical/../../../etc/passwd", "file:///etc/passwd", "a\0b")
 

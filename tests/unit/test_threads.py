@@ -1,17 +1,12 @@
 """Visitors of a server load data in threads of one process: nothing compiled may assume that it is alone."""
 
-import os
-import subprocess
-import sys
 import threading
-from pathlib import Path
 
 import pytest
 from threadpoolctl import threadpool_info
 
 from imrc.evaluation.run import single_thread
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.conftest import run_python
 
 # Few images, so that loads are short and meet each other often; random ones, so that the files need not be here.
 VISITORS = """
@@ -36,17 +31,8 @@ print(len({tuple(one) for one in seen}), all(seen[i] == seen[i % 3] for i in ran
 
 @pytest.mark.slow
 def test_rotated_images_are_loaded_by_many_visitors_at_once():
-    done = subprocess.run(
-        [sys.executable, "-c", VISITORS],
-        cwd=ROOT,
-        # What numba falls back to where neither OpenMP nor TBB is installed; it does not stand two threads at once.
-        env={**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_THREADING_LAYER": "workqueue"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "3 True"
+    # What numba falls back to where neither OpenMP nor TBB is installed; it does not stand two threads at once.
+    assert run_python("-c", VISITORS, NUMBA_THREADING_LAYER="workqueue").stdout.strip() == "3 True"
 
 
 def blas_threads() -> set[int]:
