@@ -160,7 +160,8 @@ def task_clouds(sequence: TaskSequence) -> Clouds | None:
 def moving_clouds(clouds: Clouds) -> go.Figure:
     """Return the clouds of `task_clouds`, a colour for each class, with a slider over the tasks that moves them."""
     low, high = np.quantile(np.concatenate(clouds.points), [0.005, 0.995], axis=0)
-    room, across, up = 0.08 * (high - low) + 1e-9, *escaped(clouds.axes)
+    room, (across, up) = 0.08 * (high - low) + 1e-9, escaped(clouds.axes)
+    short = len(across) + len(up) < 36
 
     def drawn(place: int) -> list[dict[str, Any]]:
         points, codes = clouds.points[place], clouds.codes[place]
@@ -170,16 +171,16 @@ def moving_clouds(clouds: Clouds) -> go.Figure:
     for at, name, colour in zip(drawn(0), escaped(clouds.classes), CLASS_COLOURS, strict=False):
         traces.dots(**at, name=name, marker={"size": 6, "color": colour, "opacity": 0.7}, hoverinfo="skip")
     shown = range(len(clouds.labels))
-    look = {"currentvalue": {"prefix": "task "}, "pad": {"t": 46}, "ticklen": 0, "minorticklen": 0}
+    look = {"currentvalue": {"prefix": "task "}, "pad": {"t": 32 if short else 46}, "ticklen": 0, "minorticklen": 0}
     ends = np.column_stack([low - room, high + room])
     return chart(
         traces,
-        axis(f"across: {across}<br>up: {up}", range=ends[0], showticklabels=False),
+        axis(f"across: {across}{' · ' if short else '<br>'}up: {up}", range=ends[0], showticklabels=False),
         axis(range=ends[1], showticklabels=False),
         title="What is a task?",
         subtitle=f"rows of each task; drag the slider{_some(len(shown), clouds.tasks)}",
         height=290,
-        below=110,
+        below=84 if short else 110,
         sliders=[slider(shown, map(task_name, clouds.labels), 250, **look)],
         frames=[{"name": str(place), "data": drawn(place)} for place in shown],
     )
