@@ -190,7 +190,7 @@ def smooth(tau_fwd: Floats, s_fwd: Floats, d: Floats, b: int | None = None) -> t
     """Rauch-Tung-Striebel form (appendix of the paper), from the forward vectors (k, m) of `track_forward` alone.
 
     Gives the same numbers as `revise` over all tasks when both use the same `d`, (k, m) or (k, 1) with row j for the
-    step from task j-1 to task j, and needs neither sample averages nor a backward pass. `b` None: all backward steps.
+    step from task j-1 to task j, and needs neither sample averages nor a backward pass. By default, all backward steps.
     """
     tau_smooth, s_smooth = tau_fwd.copy(), s_fwd.copy()
     k = len(tau_fwd)

@@ -166,7 +166,7 @@ def ess_forward_backward(j: ArrayLike, k: ArrayLike, n: ArrayLike, d2: ArrayLike
 
 
 def mean_ess(n: float, ratio: float, k: int, b: int | None = None) -> float:
-    """Mean effective sample size of k tasks by Theorem 4, at most b steps back (None: all), for ratio n d^2 / sigma^2.
+    """Mean effective sample size of k tasks by Theorem 4, at most b (or all) steps back, for ratio n d^2 / sigma^2.
 
     >>> [round(mean_ess(10, ratio, 20, 3), 2) for ratio in (0.0, 0.1, math.inf)]
     [132.0, 52.33, 10.0]

@@ -186,7 +186,7 @@ class RunResult(Columns):
         return replace(self, settings=settings, **columns_of(kept))
 
     def answering(self, settings: RunSettings, sequence: TaskSequence) -> RunResult | None:
-        """Return the result of other settings on the tasks of this run; None if this one does not hold it.
+        """Return the result of other settings on the tasks of this run; None if this one does not contain it.
 
         It can answer for fewer repetitions and methods, for the first k tasks, and for fewer backward steps if a rule
         does not depend on their number. Everything is equal to the last bit. What a shorter run would count over its
@@ -278,7 +278,7 @@ class RunResult(Columns):
         return float(later.mean()) if later.size else float("nan")
 
     def misses(self, rule: str, kind: HeadlineKind | None = None) -> Floats | None:
-        """Return the share of the rare class that is misclassified, (repetitions,); None: none is rare, or "before"."""
+        """Return the share of the rare class that is misclassified, (repetitions,); None without one, and before."""
         if self.rare_counts is None or rule not in self.miss_tables or self._kind(kind) == "before":
             return None
         samples = self._mean(self.rare_counts, kind)
@@ -287,7 +287,7 @@ class RunResult(Columns):
     def balanced(self, rule: str, kind: HeadlineKind | None = None) -> Floats | None:
         """Return the balanced error in each repetition; None if no class is rare.
 
-        The mean of two error rates: on samples of the rare class, see `misses`, and on all others.
+        The mean of two error rates: on samples of the rare class (`misses`) and on all others.
         """
         if self.misses(rule, kind) is None:
             return None
@@ -336,7 +336,7 @@ class RunResult(Columns):
         Parameters
         ----------
         kind : {"average", "newest", "lag", "released", "end", "before"} or None
-            Which average; `HEADLINES` holds the definitions in words. None: that of the scenario.
+            Which average, by default that of the scenario; `HEADLINES` defines them in words.
         """
         return {rule: Headline.of(self.judged(rule, kind)) for rule in self.rules}
 

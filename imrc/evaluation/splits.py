@@ -49,7 +49,7 @@ def sample_sizes(largest: int, current: int) -> list[int]:
 
 
 def rare_class(sequence: TaskSequence) -> int | None:
-    """Return the position of the rarest class if it is rare, else None: below 20 % of two classes.
+    """Return the position of the rarest class if it is rare (below 20 % of two classes), else None.
 
     Of more classes, one is rare if it has less than 40 % of what it would have if all had the same share.
     """

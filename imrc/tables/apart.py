@@ -115,7 +115,7 @@ def _tuples(value: Any) -> Any:  # noqa: ANN401 - what JSON holds
 
 
 def _received(answer: IO[bytes]) -> Table:
-    """Return the table that was sent; raise the DataError sent instead, or the error of a transfer cut short."""
+    """Return the table that was sent; raise the DataError sent instead, or the error of an interrupted transfer."""
     with np.load(answer, allow_pickle=False) as parts:
         facts = json.loads(parts["facts"].tobytes(), object_hook=lambda one: {k: _tuples(v) for k, v in one.items()})
         if "message" in facts:

@@ -96,7 +96,7 @@ class Cut:
             "n rows of each task to learn from and tests on others. A model learns from all rows.",
             *self.warnings(),
             # What a column is comes from the whole file; everything learnt from values does not.
-            "The whole file decides whether a column holds numbers, dates or words, and which labels there are. "
+            "The whole file decides whether a column contains numbers, dates or words, and which labels there are. "
             "Scaling, fill-in values and known words come only from the training rows of the first "
             "task, not from test rows. A column of numbers is left out if it never changes there (unless it is "
             f"always 0 or 1) or is more than {self.sequence.max_missing:.0%} empty there.",
@@ -180,7 +180,7 @@ def cut_table(
     if by is not None and by.kind == "category":
         names = _shortened(names, notes)
         notes.append(
-            f"Column {by.name!r} holds words, which have no order of their own. Tasks should follow one "
+            f"Column {by.name!r} contains words, which have no order of their own. Tasks should follow one "
             "another in time: sort the rows of the file by time, or choose a column of dates or numbers."
         )
     if (np.diff(numbers) < 0).any():
@@ -234,7 +234,7 @@ def cut_table(
 def _above(column: Column, threshold: float | str) -> Column:
     """Return two classes made of a column of numbers."""
     if column.kind != "number":
-        raise DataError(f"Column {column.name!r} holds no numbers, so it has no values above a threshold.")
+        raise DataError(f"Column {column.name!r} contains no numbers, so it has no values above a threshold.")
     values, present = column.values, column.present
     limit = float(np.nanmedian(values)) if threshold == "median" else check_real("threshold", threshold)
     if threshold == "median" and not (values > limit).any():  # at least half of the rows hold the largest value
@@ -287,7 +287,7 @@ def _checked_period(period: Period | Literal["auto"], task: Column | None) -> Pe
     check_choice("period", period, ("auto", *PERIODS))
     if task is None or task.kind != "date":
         if period not in ("auto", "value"):
-            what = "blocks of rows" if task is None else f"column {task.name!r}, which holds no dates"
+            what = "blocks of rows" if task is None else f"column {task.name!r}, which contains no dates"
             raise DataError(f"A task per {period} cannot be made of {what}. Choose a column of dates, or no period.")
         return "value"
     if period == "auto":

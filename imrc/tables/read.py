@@ -187,7 +187,7 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
     if reading.header is None and data:
         kind = "numbers only" if values.all() else "values like those below"
         raw.notes.append(
-            f"The first row holds {kind}, so it is read as data; header=True takes the column names from it."
+            f"The first row contains {kind}, so it is read as data; header=True takes the column names from it."
         )
     elif reading.header is None and values.any():
         seen = listed([repr(clean_name(cell)) for cell, value in zip(first, values, strict=False) if value], 3)
@@ -257,7 +257,7 @@ def parse_arff(data: bytes) -> tuple[list[str], list[Any]]:
     data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
     start = re.search(rb"(?im)^[ \t]*@data[ \t]*(?:%[^\n]*)?$", data)
     if start is None or start.start() > _LONGEST:
-        raise DataError("The ARFF file has no @DATA line in its first 16 MB: it is cut short or another kind of file.")
+        raise DataError("The ARFF file has no @DATA line in its first 16 MB: it is incomplete or another kind of file.")
     names = []
     for line in re.findall(r"(?im)^[ \t]*(@attribute\b.*)", data[: start.start()].decode(errors="replace")):
         match = _ATTRIBUTE.match(line[:100_000])
@@ -324,7 +324,7 @@ def _read_workbook(data: bytes, reading: Reading) -> _Raw:
     for name, cells in zip(raw.names, raw.cells, strict=True):
         if not fits(cells, ".").any():
             raw.notes.append(
-                f"Column {clean_name(name)!r} has no values. If it holds formulas, open the file in Excel and save it "
+                f"Column {clean_name(name)!r} has no values. If it has formulas, open the file in Excel and save it "
                 "there: their values are saved with them."
             )
     return raw
@@ -347,7 +347,7 @@ def _read_parquet(data: bytes) -> _Raw:
         check_size(file.metadata.num_rows, len(schema))
         kept = [part.name for part in schema if is_readable(part.type)]
         if not kept:
-            raise DataError("The Parquet file holds only lists, other nested values or bytes; nothing can be used.")
+            raise DataError("The Parquet file contains only lists, other nested values or bytes; nothing can be used.")
         if len(set(schema.names)) < len(schema):
             raise DataError("Several columns of the Parquet file have the same name. Give each its own.")
         table = file.read(columns=kept, use_threads=False)
@@ -406,7 +406,7 @@ def _understood(raw: _Raw, title: str, reading: Reading, n_rows: int = 0) -> Tab
 
     def read(j: int, mark: str) -> Column:
         if raw.cells[j] is None:
-            note = "holds times of day, durations, lists or other nested values, or bytes, and is left out"
+            note = "contains times of day, durations, lists or other nested values, or bytes, and is left out"
             return Column(names[j], "empty", np.full(n_rows, np.nan), notes=(note,))
         return understand(names[j], raw.cells[j], reading, mark, native=raw.native, rows=raw.rows)
 

@@ -40,8 +40,8 @@ DAY = 86_400
 class Reading:
     """How to read a file that can be read in two ways; None guesses and leaves a note.
 
-    `dayfirst`: 1/2/2020 is the 1st of February; `decimal`: "." or ","; `header`: the first row holds names; `sheet`: of
-    a workbook, by name or number from 1; `columns`: what a `Recipe` says about each column.
+    `dayfirst`: 1/2/2020 is the 1st of February; `decimal`: "." or ","; `header`: the first row contains names; `sheet`:
+    of a workbook, by name or number from 1; `columns`: what a `Recipe` says about each column.
     """
 
     dayfirst: bool | None = None

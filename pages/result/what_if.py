@@ -28,7 +28,7 @@ def _found(
     make: Callable[..., Any],
     needs: tuple[imrc.TaskSequence, RunSettings] | None = None,
 ) -> Any:  # noqa: ANN401 - whatever is made
-    """Return what is kept, or make it with progress and Stop; None: stopped, or its largest run `needs` too much."""
+    """Return what is kept, or make it with progress and Stop; None if stopped, or its largest run `needs` too much."""
     key, slot = (*what, sequence.fingerprint, settings), st.empty()
     kept = _kept.get(key)
     if kept is not None:

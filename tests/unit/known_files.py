@@ -524,7 +524,7 @@ def workbooks() -> Iterator[Known]:
         ("cover", _book([["Readings"]], rows), expected, "2 sheets"),
         ("hidden first sheet", _book(old, rows, hidden=0), expected, "hidden"),
         ("merged", _book(merged, merged=12), {"place": places, "v": VALUES}, "merged"),
-        ("formulas without values", _book(formulas), {"v": VALUES}, "holds formulas"),
+        ("formulas without values", _book(formulas), {"v": VALUES}, "has formulas"),
         ("no header", _book([row[1:] for row in rows[1:]]), {"column 1": VALUES}, "header=True"),
         ("header again", _book([*rows, rows[0]]), {"v": VALUES}, "left out (row 37)"),
         ("a source at the end", _book([*rows, ("Source: us", None, None)]), {"v": VALUES}, "left out (row 37)"),
@@ -764,7 +764,7 @@ CASES = [
     # headers and names
     case("duplicate columns", text("x,x,y\n" + "1,2,a\n3,1,b\n" * 6), **GOOD, told=("several columns called 'x'",)),
     case("empty names", text(",,y\n" + "1,2,a\n3,1,b\n" * 6), **GOOD),
-    case("no header", text("1,2,0\n3,4,1\n" * 6), {"label": 2, "block": 4}, **GOOD, told=("first row holds numbers only",)),
+    case("no header", text("1,2,0\n3,4,1\n" * 6), {"label": 2, "block": 4}, **GOOD, told=("first row contains numbers only",)),
     case("name of 10,000 characters", text("x" * 10_000 + ",y\n" + "1,a\n2,b\n" * 6), tasks=3, features=1, classes=2),
     case("control characters and emoji", text("x\x07\u202e,😀,y\n" + "1,4,a\n2,3,b\n" * 6), **GOOD),
     # quotes and separators
