@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from imrc._types import Floats, Ints
-from imrc.baselines.base import expit
+from imrc.baselines.base import Settings, choice, expit, real, whole
 from imrc.solvers.api import softmax
 
 Init = Literal["uniform", "zeros"]
@@ -50,13 +50,13 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Steps:
-    """Step size eta, L2 constant mu, steps per sample, and first parameters: zero, or uniform on [0, 1)."""
+class StrsagaSettings(Settings):
+    """Hyper-parameters of the models."""
 
-    rate: float
-    shrink: float
-    per_sample: int
-    init: Init = "zeros"
+    rate: float = real(2e-2, 0.0)  # step size eta
+    shrink: float = real(1e-3, 0.0)  # L2 constant mu
+    steps_per_sample: int = whole(2, 1)  # gradient steps per sample and model
+    init: Init = choice("zeros", Init)  # first parameters: zero, or uniform on [0, 1) as released
 
 
 class StrsagaModel:
@@ -65,10 +65,10 @@ class StrsagaModel:
     `total` sums derivative times sample, `risk` is on the newest batch before training, `best_risk` the smallest yet.
     """
 
-    def __init__(self, start: int, shape: tuple[int, int], steps: Steps, rng: np.random.Generator) -> None:
+    def __init__(self, start: int, shape: tuple[int, int], settings: StrsagaSettings, rng: np.random.Generator) -> None:
         self.start = self.end = start
-        self.W = rng.random(shape) if steps.init == "uniform" else np.zeros(shape)
-        self.steps = steps
+        self.W = rng.random(shape) if settings.init == "uniform" else np.zeros(shape)
+        self.settings = settings
         self.total = np.zeros_like(self.W)
         self._table = np.zeros((0, len(self.W)))
         self._known = np.zeros(0, dtype=np.bool_)
@@ -81,10 +81,12 @@ class StrsagaModel:
         more = stream.last - self.start - len(self._known)
         self._table = np.vstack([self._table, np.zeros((more, len(self.W)))])
         self._known = np.append(self._known, np.zeros(more, dtype=np.bool_))
-        low, s = self.start - stream.first, self.steps
+        low, s = self.start - stream.first, self.settings
         state, own = (self.W, self._table, self._known, self.total), (stream.X[low:], stream.y[low:])
         places = self.end - self.start, stream.last - self.start
-        self.end = self.start + strsaga(*state, *own, *places, rng.random(s.per_sample * samples), s.rate, s.shrink)
+        self.end = self.start + strsaga(
+            *state, *own, *places, rng.random(s.steps_per_sample * samples), s.rate, s.shrink
+        )
 
     def scores(self, X1: Floats) -> Floats:
         """Return outputs, shape (n, c)."""
@@ -106,7 +108,7 @@ class StrsagaModel:
         else:
             top = scores.max(axis=1, keepdims=True)
             losses = top[:, 0] + np.log(np.exp(scores - top).sum(axis=1)) - scores[np.arange(len(y)), y]
-        return float(losses.mean() + 0.5 * self.steps.shrink * (self.W**2).sum())
+        return float(losses.mean() + 0.5 * self.settings.shrink * (self.W**2).sum())
 
     def measure(self, risk: float) -> None:
         """Record the risk on the newest batch."""

@@ -8,31 +8,19 @@ from typing import Any, Literal
 import numpy as np
 
 from imrc._types import Floats, Ints
-from imrc.baselines._strsaga import Init, Steps, Stream, StrsagaModel
-from imrc.baselines.base import (
-    Baseline,
-    Settings,
-    choice,
-    linear_labels,
-    named,
-    real,
-    whole,
-    with_last_intercept,
-)
+from imrc.baselines._strsaga import Init, Stream, StrsagaModel, StrsagaSettings
+from imrc.baselines.base import Baseline, choice, linear_labels, named, real, whole, with_last_intercept
 
 Base = Literal["hoeffding", "logistic"]
 
 
 @dataclass(frozen=True)
-class AUESettings(Settings):
-    """Hyper-parameters; rate, shrink, steps_per_sample, init are of logistic members, the last three of trees."""
+class AUESettings(StrsagaSettings):
+    """Hyper-parameters of AUE, and of its members: of logistic ones by STRSAGA, the last three of trees."""
 
     members: int = whole(10, 1)  # largest number K of members
     base: Base = choice("hoeffding", Base)  # Hoeffding trees, or logistic models trained by STRSAGA
     epsilon: float = real(1e-10, 0.0, above=True)  # keeps the weights finite
-    rate: float = real(2e-2, 0.0)
-    shrink: float = real(1e-3, 0.0)
-    steps_per_sample: int = whole(2, 1)
     init: Init = choice("uniform", Init)
     grace: int = whole(100, 1)
     confidence: float = real(0.01, 0.0, 1.0, above=True)
@@ -84,15 +72,6 @@ def entropy(weights: Floats) -> Floats:
     total = weights.sum(axis=-1, keepdims=True)
     p = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
     return np.asarray(np.abs((p * np.log2(np.where(p > 0, p, 1.0))).sum(axis=-1)))
-
-
-def hoeffding_bound(n_classes: int, confidence: float, weight: float) -> float:
-    """Return sqrt(R^2 ln(1 / confidence) / (2 weight)) with R = log2 of the number of classes.
-
-    >>> round(hoeffding_bound(2, 0.01, 100), 6)
-    0.151743
-    """
-    return float(np.sqrt(np.log2(max(n_classes, 2)) ** 2 * np.log(1.0 / confidence) / (2.0 * weight)))
 
 
 class HoeffdingTree:
@@ -157,7 +136,9 @@ class HoeffdingTree:
         best = int(gains.argmax())
         rest = np.delete(gains, best)
         second = max(0.0, float(rest.max()) if rest.size else 0.0)
-        bound = hoeffding_bound(int((counts > 0).sum()), self.confidence, float(counts.sum()))
+        # The Hoeffding bound sqrt(R^2 ln(1 / confidence) / (2 weight)) with R = log2 of the number of classes.
+        R = np.log2((counts > 0).sum())
+        bound = np.sqrt(R**2 * np.log(1.0 / self.confidence) / (2.0 * counts.sum()))
         if gains[best] <= 0.0 or not (gains[best] - second > bound or bound < self.tie):
             return
         left = len(self.feature)
@@ -243,8 +224,7 @@ class AUE(Baseline):
         s = self.settings
         if s.base == "hoeffding":
             return HoeffdingTree(self.n_features, self.n_classes, grace=s.grace, confidence=s.confidence, tie=s.tie)
-        steps = Steps(s.rate, s.shrink, s.steps_per_sample, s.init)
-        return StrsagaModel(self.stream.last, (self.n_outputs, self.n_features + 1), steps, self.random)
+        return StrsagaModel(self.stream.last, (self.n_outputs, self.n_features + 1), s, self.random)
 
     def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         order = self.random.permutation(len(X))

@@ -94,17 +94,11 @@ class Condor(Baseline):
     def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         order = self.random.permutation(len(X))
         X1, targets = with_last_intercept(X)[order], signed_targets(y[order], self.n_classes)
-        self._reweight(X1, targets)
-        self._add_model(X1, targets)
-
-    def _reweight(self, X1: Floats, targets: Floats) -> None:
         if len(self.models):
             outputs = np.clip(X1 @ self.models, -1.0, 1.0)
             losses = ((1.0 - targets * outputs) ** 2 / 4.0).mean(axis=2)
             self.log_weights = reweight(self.log_weights, losses.T, self.settings.weight_step)
-
-    def _add_model(self, X1: Floats, targets: Floats) -> None:
-        """Fit a model near the weighted combination, drop the oldest if there are too many, reset the weights."""
+        # Fit a model near the weighted combination, drop the oldest if there are too many, reset the weights.
         centre = np.tensordot(self.weights, self.models, axes=1)
         new = biased_ridge(X1, targets, centre, self.settings.bias)
         self.models = np.concatenate([self.models, new[None]])[-self.settings.pool :]

@@ -7,31 +7,17 @@ from dataclasses import dataclass
 
 from imrc._checks import check_real
 from imrc._types import Floats, Ints
-from imrc.baselines._strsaga import Init, Steps, Stream, StrsagaModel
-from imrc.baselines.base import (
-    Baseline,
-    Settings,
-    checked,
-    choice,
-    linear_labels,
-    named,
-    real,
-    whole,
-    with_last_intercept,
-)
+from imrc.baselines._strsaga import Stream, StrsagaModel, StrsagaSettings
+from imrc.baselines.base import Baseline, checked, linear_labels, named, whole, with_last_intercept
 
 
 @dataclass(frozen=True)
-class DriftSurfSettings(Settings):
-    """Hyper-parameters of DriftSurf."""
+class DriftSurfSettings(StrsagaSettings):
+    """Hyper-parameters of DriftSurf and of its models."""
 
     # delta, rise of the risk that starts the reactive state (infinite: never)
     threshold: float = checked(0.1, lambda name, value: value == math.inf or check_real(name, value, 0.0))
     length: int = whole(4, 1)  # batches r of a reactive state
-    rate: float = real(2e-2, 0.0)  # step size eta of the logistic models
-    shrink: float = real(1e-3, 0.0)  # their L2 constant mu
-    steps_per_sample: int = whole(2, 1)  # gradient steps per sample and model
-    init: Init = choice("zeros", Init)  # first parameters: zero, or uniform on [0, 1) as released
 
 
 class DriftSurf(Baseline):
@@ -78,9 +64,7 @@ class DriftSurf(Baseline):
         self.n_switches = 0
 
     def _fresh(self, start: int) -> StrsagaModel:
-        s = self.settings
-        steps = Steps(s.rate, s.shrink, s.steps_per_sample, s.init)
-        return StrsagaModel(start, (self.n_outputs, self.n_features + 1), steps, self.random)
+        return StrsagaModel(start, (self.n_outputs, self.n_features + 1), self.settings, self.random)
 
     def _risk(self, model: StrsagaModel, X1: Floats, y: Ints) -> float:
         return model.regularised_risk(X1, y)

@@ -32,15 +32,6 @@ class EWCSettings(Settings):
     epochs: int = whole(1, 1)  # passes over a task
 
 
-def penalty_gradient(theta: Floats, strength: float, fisher_sum: Floats, anchor_sum: Floats) -> Floats:
-    """Return the gradient of rho sum_j sum_i F_ji (theta_i - theta*_ji)^2 from sums over tasks of F_j and F_j theta*_j.
-
-    >>> penalty_gradient(np.array([3.0]), 0.5, np.array([4.0]), np.array([4.0])).tolist()
-    [8.0]
-    """
-    return np.asarray(2.0 * strength * (fisher_sum * theta - anchor_sum))
-
-
 def proximal_step(
     theta: Floats, gradient: Floats, rate: float, strength: float, fisher_sum: Floats, anchor_sum: Floats
 ) -> Floats:
@@ -97,7 +88,8 @@ class EWC(NetworkBaseline):
                     self.theta, gradient, s.learning_rate, s.strength, self.fisher_sum, self.anchor_sum
                 )
             else:
-                gradient += penalty_gradient(self.theta, s.strength, self.fisher_sum, self.anchor_sum)
+                # Of rho sum_j sum_i F_ji (theta_i - theta*_ji)^2, from the sums over tasks of F_j and F_j theta*_j.
+                gradient += 2.0 * s.strength * (self.fisher_sum * self.theta - self.anchor_sum)
                 theta = self.theta - s.learning_rate * gradient
         self._move(theta)
 

@@ -73,10 +73,6 @@ class _Scaled:
         self.scale[self.scale == 0.0] = 1.0
         self.rows = np.ascontiguousarray(X1 / self.scale)
 
-    def prices(self, box: float, n_classes: int) -> Floats:
-        """Return bounds on the parameters of the scaled features."""
-        return np.tile(box * self.scale, n_classes)
-
 
 @dataclass(frozen=True)
 class _Outcome:
@@ -190,7 +186,7 @@ def _generate(scaled: _Scaled, tau: Floats, lam: Floats, box: float | None, firs
     active = np.zeros(n, dtype=bool)
     active[np.linspace(0, n - 1, max(2, _DENSE // (4 * n_classes))).astype(np.int64)] = True
     best, best_value, bound, iterations = np.zeros_like(tau), np.inf, -np.inf, 0
-    prices = np.full(tau.size, _FAR) if box is None else scaled.prices(box, n_classes)
+    prices = np.full(tau.size, _FAR) if box is None else np.tile(box * scaled.scale, n_classes)
     for _ in range(_MAX_ROUNDS):
         part = _highs(scaled, np.flatnonzero(active), tau, lam, prices, first, presolve)
         iterations += part.iterations
@@ -217,7 +213,7 @@ def _attempt(scaled: _Scaled, tau: Floats, lam: Floats, box: float | None, first
     outcomes = []
     for presolve in (False, True):
         if len(scaled.X1) * len(tau) <= _DENSE:
-            prices = None if box is None else scaled.prices(box, len(tau))
+            prices = None if box is None else np.tile(box * scaled.scale, len(tau))
             outcome = _highs(scaled, np.arange(len(scaled.X1)), tau, lam, prices, first, presolve)
         else:
             outcome = _generate(scaled, tau, lam, box, first, presolve)

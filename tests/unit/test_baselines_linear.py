@@ -7,7 +7,7 @@ from scipy.stats import norm
 from sklearn.linear_model import Lasso, LogisticRegression, Ridge
 from sklearn.metrics import log_loss
 
-from imrc.baselines._strsaga import Steps, Stream, StrsagaModel
+from imrc.baselines._strsaga import Stream, StrsagaModel, StrsagaSettings
 from imrc.baselines.aue import AUE, HoeffdingTree
 from imrc.baselines.base import with_last_intercept
 from imrc.baselines.condor import Condor, reweight
@@ -156,7 +156,7 @@ class TestDriftSurf:
     def test_strsaga_written_a_second_time(self, rng, classes):
         outputs, eta, mu = (1 if classes == 2 else classes), 0.05, 0.01
         X, y = rng.standard_normal((9, 4)), np.arange(9) % classes
-        model, stream = StrsagaModel(0, (outputs, 4), Steps(eta, mu, 2, "uniform"), rng), Stream(4)
+        model, stream = StrsagaModel(0, (outputs, 4), StrsagaSettings(eta, mu, 2, "uniform"), rng), Stream(4)
         W, table = model.W.copy(), {}
         for part in (slice(0, 4), slice(4, 9)):
             stream.extend(X[part], y[part])
@@ -184,7 +184,7 @@ class TestDriftSurf:
 
     def test_risk_is_regularised_mean_log_loss(self, rng):
         X, y = rng.standard_normal((6, 3)), np.array([0, 1, 2, 0, 1, 2])
-        model = StrsagaModel(0, (3, 3), Steps(0.1, 0.5, 2, "uniform"), rng)
+        model = StrsagaModel(0, (3, 3), StrsagaSettings(0.1, 0.5, 2, "uniform"), rng)
         W = model.W
         expected = log_loss(y, softmax(X @ W.T, axis=1), labels=[0, 1, 2]) + 0.25 * (W**2).sum()
         np.testing.assert_allclose(model.regularised_risk(X, y), expected, rtol=1e-12)
