@@ -55,6 +55,7 @@ def run_watch(options: argparse.Namespace) -> int:
             raise InputError(
                 f"{options.state} was started with {name} = {begun}, not {asked}. This value cannot change later."
             )
+    options.seed = watcher.settings["seed"]  # a dataset is drawn by it
     arrivals: list[Arrival] = []
     seen: tuple[int, int] | None = None
     while seen is None or (options.follow and watcher.alarm.alarm is None):

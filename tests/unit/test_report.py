@@ -85,14 +85,12 @@ def test_numbers_are_those_of_evaluate_and_assess(report, tasks):
     assert f"{worth:,.1f}" in report.labels[0]
 
 
-@pytest.mark.parametrize(
-    ("scenario", "of", "b"),
-    [("continual", "mean", 2), ("multi_task", "mean", 5), ("adaptation", "newest", 0), ("next_task", "next", 0)],
-)
-def test_the_plan_is_for_the_task_that_the_scenario_tests(report, scenario, of, b):
-    seen = replace(report.run, settings=replace(report.run.settings, scenario=scenario))
-    found = replace(report, run=seen, references=None).plan
-    assert (found.of, found.b) == (of, b)
+def test_the_plan_is_for_the_task_that_the_scenario_tests(report):
+    cases = {"continual": ("mean", 2), "multi_task": ("mean", 5), "adaptation": ("newest", 0), "next_task": ("next", 0)}
+    for scenario, expected in cases.items():
+        seen = replace(report.run, settings=replace(report.run.settings, scenario=scenario))
+        found = replace(report, run=seen, references=None).plan
+        assert (found.of, found.b) == expected
 
 
 def test_it_prints_in_twelve_lines_and_says_each_number_once_computed(report):
@@ -134,22 +132,14 @@ def test_n_is_the_largest_that_leaves_rows_to_test_on():
         assert (found.pays, found.advice.advised) == (None, None)
 
 
-@pytest.mark.parametrize(
-    ("verdict", "advised", "pays"),
-    [
-        ("simpler", "single", False),
-        ("best", "forward", True),
-        ("close", "forward_backward", True),
-        ("best", "pooled", False),
-        ("none of these", None, False),
-        ("too few repetitions", None, None),
-    ],
-)
-def test_following_pays_where_a_rule_that_follows_is_advised(report, verdict, advised, pays):
-    judged = replace(report)
-    judged.__dict__["decision"] = replace(report.decision, advice=Advice(verdict, "forward", advised))
-    assert judged.pays is pays
-    assert judged.errors["advised"].sum() == (advised is not None)
+def test_following_pays_where_a_rule_that_follows_is_advised(report):
+    best = {"single": False, "pooled": False, "forward": True, "forward_backward": True}
+    cases = [*(("best", name, pays) for name, pays in best.items()), ("simpler", "single", False)]
+    for verdict, advised, pays in [*cases, ("none of these", None, False), ("too few repetitions", None, None)]:
+        judged = replace(report)
+        judged.__dict__["decision"] = replace(report.decision, advice=Advice(verdict, "forward", advised))
+        assert judged.pays is pays
+        assert judged.errors["advised"].sum() == (advised is not None)
 
 
 def test_only_a_strategy_of_a_sequence_at_hand_is_learnt(report):
@@ -175,8 +165,7 @@ def test_how_many_labels_takes_runs_at_other_n(tasks):
 def test_progress_is_one_bar_and_can_stop_the_work(tasks, capsys):
     shares = []
     imrc.check(tasks, 5, repetitions=1, progress=lambda share, what: shares.append(share))
-    assert shares == sorted(shares)
-    assert (shares[0], shares[-1]) == (0.0, 1.0)
+    assert [0.0, *sorted(shares[1:-1]), 1.0] == shares
 
     def stop(share, what):
         if share > 0.4:
