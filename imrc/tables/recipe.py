@@ -91,7 +91,7 @@ class Recipe:
         if gone:
             raise DataError(
                 f"The file has no column {', '.join(gone[:5])}{' …' if len(gone) > 5 else ''}, which the first file "
-                f"had and the model learnt from. It has: {', '.join(table.names[:30])}."
+                f"had and the model learnt from. Its columns: {', '.join(table.names[:30])}."
             )
         X = np.stack([self._values(table, told, fill, notes) for told in self.features], axis=1)
         labels = self._labels(table, notes) if self.label["name"] in there else None
@@ -134,7 +134,7 @@ class Recipe:
         words = np.array([str(classes[place[one]]) if one in place else one for one in column.words()], dtype=object)
         new = sorted(set(words.tolist()) - set(map(str, classes)) - {""})
         if new:
-            notes.append(f"The label {column.name!r} has classes that are new: {', '.join(map(repr, new[:5]))}.")
+            notes.append(f"The label {column.name!r} has new classes: {', '.join(map(repr, new[:5]))}.")
         whole = not new and all(isinstance(c, int) for c in classes) and column.present.all()
         return words.astype(np.int64) if whole else words
 
