@@ -121,15 +121,16 @@ def _tomorrow(name: str, before: Floats) -> dict[str, Any]:
     return _mean(name, before[:, 1:].mean(axis=1))
 
 
-def picture(sequence: TaskSequence) -> list[str] | list[list[list[int]]]:
+def picture(sequence: TaskSequence, licence: str) -> list[str] | list[list[list[int]]]:
     """Return rows of the first, middle and last task, as images or as x, y and class.
 
-    Two images of each of two classes form one PNG address. Points, from 0 to 99, are in the first task's plane.
+    Two images of each of two classes form one PNG address, if the licence lets anybody copy them. Points, from 0 to
+    99, are in the first task's plane.
     """
     from sklearn.decomposition import PCA
 
     count, shown = len(sequence), []
-    if (side := image_side(sequence.feature_names)) is not None:
+    if (side := image_side(sequence.feature_names)) is not None and "non-commercial" not in licence:
         return [_images(sequence[j].X, sequence.encoded(j), side) for j in (0, count // 2, count - 1)]
     learnt = Representation.of("standardised", sequence).learn(sequence[0].X)
     plane = PCA(2, random_state=0) if learnt.transform(sequence[0].X[:1]).shape[1] > 1 else None
@@ -178,7 +179,7 @@ def card(source: Source) -> dict[str, Any]:
         "change": _change(first),
         "realised": _realised(first),
         "at": at,
-        "picture": picture(sequence),
+        "picture": picture(sequence, source.facts["licence"]),
     }
     return source.facts | dict(plain(found))
 
