@@ -14,14 +14,12 @@ from streamlit.starlette import App
 from pages.registry import PAGES
 from pages.shell import frame, guard, sidebar, state, streamlit_private
 
-SIDEBAR_PX = 320
-
 if __name__ != "__main__":
     # The server imports this file once, before the first visitor.
     streamlit_private.pages_come_from_code_only()
     app = App(
         "app.py",
-        routes=guard.routes(),
+        routes=guard.routes(PAGES),
         on_script_error=frame.was_shown,
         middleware=[Middleware(guard.Guard)],
     )
@@ -48,13 +46,13 @@ else:
             st.switch_page(target, query_params=st.query_params.to_dict())
     entry = PAGES[pages.index(page)]
     st.set_page_config(
-        page_title=f"{entry.title} · Evolving tasks", initial_sidebar_state="collapsed" if entry.roomy else SIDEBAR_PX
+        page_title=f"{entry.title} · Evolving tasks",
+        initial_sidebar_state="collapsed" if entry.roomy else frame.SIDEBAR_PX,
     )
     with frame.shown():
         # What is there at times only has a place that is always there: what moved would be drawn anew, and a click on
         # it meanwhile lost.
         line, pinned, notes, body = (st.container(key=f"frame{number}") for number in range(4))
-        st.html(frame.STYLE)
         state.follow_address(entry.title)
         if state.ask_for_file() and entry.runs:
             st.switch_page("pages/your_data/page.py")

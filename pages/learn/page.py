@@ -17,7 +17,7 @@ _HTML = "<h1>Learn: what neighbours know</h1><iframe></iframe>"
 _CSS = """
 :host { display: block }
 h1 { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%) }
-iframe { display: block; width: 100%; height: 80dvh; border: 0; margin-bottom: -3rem;
+iframe { display: block; width: 100%; height: 80dvh; border: 0; margin-bottom: -1.5rem;
   background-color: var(--st-background-color); transition: background-color 1ms }
 """
 # Another run of the script leaves a reader where they are.

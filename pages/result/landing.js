@@ -1,10 +1,10 @@
 // Sixes and nines that turn: every number is read from the shipped grid, nothing is asked of the server.
 
 const RULES = {
-  single: ["alone", "Alone", "each task from its own labels"],
-  pooled: ["pooled", "Pooled", "one rule from all labels so far"],
-  forward: ["forward", "Forward", "with the tasks before it"],
-  forward_backward: ["both", "Forward and backward", "and those after it"],
+  single: ["alone", "Alone"],
+  pooled: ["pooled", "Pooled"],
+  forward: ["forward", "Forward"],
+  forward_backward: ["both", "Forward and backward"],
 };
 const NAMES = Object.keys(RULES);
 const FULL = { 0: "not at all", 90: "a quarter turn", 180: "half a turn", 360: "a full circle", 720: "two turns" };
@@ -34,14 +34,15 @@ function masks(packed) {
   });
 }
 
-/** What the errors over all steps say at one setting; the run below has one deal and so other numbers. */
-function verdict(cell, deals) {
+/** Which is the best over all steps at one setting, and by how much; the run below has one deal and so other numbers. */
+const verdict = (cell) => `Fewest errors over all steps: <b>${called(cell.best)}</b>, <b>${inHundred(cell[cell.best].overall[0])}</b> in 100.`;
+function gaps(cell) {
   const others = NAMES.filter((name) => name !== cell.best).sort((one, two) => cell[one].above_best[0] - cell[two].above_best[0]);
   const told = others.map((name, i) => {
     const [more, low, high] = cell[name].above_best;
-    return `${called(name)} ${i ? "" : "makes "}${inHundred(more)} more (${i ? "" : "95 % interval "}${inHundred(low)} to ${inHundred(high)}${low > 0 ? "" : ", which may be noise"})`;
+    return `${called(name)} ${i ? "" : "makes "}${inHundred(more)} more (${i ? "" : "95 % interval "}${inHundred(low)} to ${inHundred(high)}${low > 0 ? "" : ", which may be noise"})`;
   });
-  return `Over all steps of ${deals} deals of these images (the result below is of one deal), <b>${called(cell.best)}</b> makes the fewest errors, <b>${inHundred(cell[cell.best].overall[0])}</b> in 100: ${listed(told, "and")}.`;
+  return `In 100, ${listed(told, "and")}.`;
 }
 
 /** Strategies that are the best at a setting, or nearly: what they lose may be noise, or is surely below 1 in 100. */
@@ -63,10 +64,10 @@ function reason(cells, turn, labels) {
   const saved = (at) => { const one = cells[`${at},${labels}`]; return 1 - one.forward_backward.overall[0] / one.single.overall[0]; };
   const share = (value) => (value < 0.005 ? "none" : `${Math.round(100 * value)} %`);
   const fails = pooled !== null && pooled[1] > NEAR, near = pooled === null || pooled[2] < NEAR;
-  if (turn < 180 && near) return "What was right for the first task stays right: all labels in one pot are hard to beat.";
-  if (turn === 180 && near) return "Only the last sixes look like the first nines: at half a turn pooling is nearly as good, and simpler.";
-  if (turn === 360 && fails) return "Once old sixes look like new nines, one rule for all must fail; neighbours are alike.";
-  if (turn === 720 && saved(720) < saved(360)) return `At two turns neighbours are so different that help shrinks: of the errors made alone, forward and backward saves ${share(saved(720))}, at a full circle ${share(saved(360))}.`;
+  if (turn < 180 && near) return "What was right for the first task stays right, so pooling is hard to beat.";
+  if (turn === 180 && near) return "Only the last sixes look like the first nines, so pooling is nearly as good, and simpler.";
+  if (turn === 360 && fails) return "Old sixes look like new nines, so one rule for all must fail.";
+  if (turn === 720 && saved(720) < saved(360)) return `At two turns help shrinks: forward and backward saves ${share(saved(720))} of the errors made alone, at a full circle ${share(saved(360))}.`;
   return "";
 }
 
@@ -85,9 +86,9 @@ function build(root, data) {
 
   ink(large, SHOWN);
   const rows = NAMES.map((name) => {
-    const [colour, title, idea] = RULES[name], bar = element("div", "bar"), interval = element("div", "interval"), value = element("span", "value");
+    const [colour, title] = RULES[name], bar = element("div", "bar"), interval = element("div", "interval"), value = element("span", "value");
     bar.style.background = `var(--${colour})`;
-    const row = element("li", "", element("span", "name", title, element("small", "", idea)), element("div", "track", bar, interval), value);
+    const row = element("li", "", element("span", "name", title), element("div", "track", bar, interval), value);
     find("ul").append(row);
     return { name, row, bar, interval, value };
   });
@@ -98,7 +99,7 @@ function build(root, data) {
   }
   const tiles = Array.from({ length: tasks }, (_, j) => {
     const picture = element("div", "ink"), tile = element("div", "", picture);
-    ink(picture, ((SHOWN + 5 * j) % half) + (j % 2 ? half : 0)); // sixes and nines take turns, as in the article
+    ink(picture, (SHOWN + 5 * j) % half); // of each task a six
     tile.onclick = () => { stop(); change({ at: j + 0.5 }); };
     strip.append(tile);
     return tile;
@@ -137,7 +138,7 @@ function build(root, data) {
     const turn = turns[state.turn], number = labels[state.labels], cell = data.cells[`${turn},${number}`];
     const task = Math.min(tasks, Math.floor(state.at) + 1), degrees = (state.at * turn) / tasks, round = Math.round(degrees);
     const away = Math.abs((((degrees % 360) + 360) % 360) - 180);
-    const looks = away <= 45 ? "a 6 that looks like a 9" : away < 135 ? "a 6 on its side" : "an upright 6";
+    const looks = away <= 45 ? "a 6 that looks like a 9" : away < 135 ? "a 6 on its side" : "a 6, upright";
     large.style.transform = `rotate(${-degrees}deg)`;
     find("circle + circle").style.strokeDasharray = `${Math.min(degrees, 360)} 360`;
     find("circle + circle").style.opacity = degrees > 0 ? 1 : 0;
@@ -168,10 +169,10 @@ function build(root, data) {
       input.style.setProperty("--share", `${(100 * state[key]) / input.max}%`);
       if (key !== "at") write(input.previousElementSibling, said[key]);
     }
-    write(find(".verdict"), `${verdict(cell, data.repetitions)} ${reason(data.cells, turn, number)}`);
-    write(find(".where"), `Best, or nearly, with ${number} labels (the dots): ${whoWins(data.cells, turns, number)}.`);
+    write(find(".verdict"), `${verdict(cell)} ${reason(data.cells, turn, number)}`);
+    write(find(".where"), `${gaps(cell)} Best, or nearly, with ${number} labels (the dots): ${whoWins(data.cells, turns, number)}.`);
   }
-  write(find(".how"), `Chosen for its full circle, where one rule for all must fail; at half a turn pooling is a strong rival: try both. The ${data.images} sixes and nines are real, ${data.images_a_task} a task, ${data.tested_a_task} of these for testing: ${tasks * data.tested_a_task} test pictures. ${data.repetitions} repetitions, each with its own deal of pictures and labels; one learner for all four (preset ${data.preset}, b = ${data.b}). The run below has one deal, and your settings.`);
+  write(find(".how"), `We chose a full circle because one rule for all must fail there. At half a turn pooling is a strong rival: try both. The ${data.images} sixes and nines are real. Each task has ${data.images_a_task}, of which ${data.tested_a_task} are for testing: ${tasks * data.tested_a_task} test pictures. The row above shows one six of each task. Each of ${data.repetitions} repetitions deals pictures and labels anew. All four use one learner (preset ${data.preset}, b = ${data.b}). The run below has one deal and your settings.`);
 
   for (const [key, input] of Object.entries(inputs)) input.addEventListener("input", () => { if (key === "at") stop(); change({ [key]: Number(input.value) }); });
   inputs.at.addEventListener("keydown", (event) => {

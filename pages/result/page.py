@@ -1,4 +1,4 @@
-"""Result: one sentence, what one could do, what to do, and what to take away; below, one picture at a time."""
+"""Result: one sentence, what to do, what to take away, what one could do; below, one picture at a time."""
 
 from typing import Any
 
@@ -16,18 +16,22 @@ if lands:
     views.landing()
 level = "##" if lands else "#"
 # What was there before stays, dimmed, until something new is drawn in its place.
-headline = st.container(key="headline")
-if not lands:
-    views.scenario_switch()
-# The landing has its picture above: what to do is beside the closer look; elsewhere it is beside what one could do.
-with st.container(key="closer" if lands else "answer"):
-    words, picture = st.columns([1, 2], gap="medium") if lands else st.columns([3, 2], gap="medium")[::-1]
-chart = picture.container()
-with words:
-    if lands:
+headline = st.container(key="lower_headline" if lands else "headline")
+headline.empty()  # a container of nothing would take no room
+with st.container(key="to_do"):
+    to_do, to_take = st.columns([10, 11], gap="small", vertical_alignment="center")
+if lands:  # its picture is above
+    with st.container(key="closer"):
+        judged, below = st.columns([1, 2], gap="medium")
+    chart = judged
+    with judged:
         views.scenario_switch()
-    else:
+else:
+    views.scenario_switch()
+    chart, task = st.columns([3, 2], gap="medium")
+    with task:
         views.what_a_task_is(sequence)
+    below = st.container()
 drawn: dict[str, Any] = {}
 
 
@@ -38,10 +42,8 @@ def look(report: Report) -> None:
         drawn["sentence"] = place.markdown(f"{level} {report.decision.sentence}")
     elif visit.report is None:  # else the sentence before stays, dimmed, so that nothing moves
         drawn["sentence"] = place.markdown(f"{level} On *{report.as_text(report.name)}*: a first look")
-    if lands:  # the picture above has the same four bars
-        return
-    with chart:
-        over = drawn.get("chart", (st, st))
+    if not lands:
+        over = drawn.get("chart", (chart, chart))
         drawn["chart"] = views.strategies(report, name=f"decision-{report.run.settings.repetitions}", over=over)
 
 
@@ -49,14 +51,15 @@ report = current_report(first_look=look)
 if report is None:
     st.stop()
 drawn.get("sentence", headline).markdown(f"{level} {report.decision.sentence}")
-if not lands:
-    with chart:
-        views.strategies(report, over=drawn.get("chart", (st, st)))
-with words:
-    views.what_to_do(report, drawn=not lands)
-with words if lands else picture:
+with to_do:
+    st.markdown(f"### What to do: **{report.decision.action}**")
+with to_take:
     exporting.buttons(report, choice, sequence)
-with picture if lands else st.container():
+with chart:
+    if not lands:
+        views.strategies(report, over=drawn.get("chart", (st, st)))
+    views.how_judged(report)
+with below:
     views.show(report, sequence, decision=lands)
 with controls.for_experts("experts") as fold:
     if fold.open:

@@ -47,24 +47,12 @@ _SCENARIO = "scenario_shown"
 
 def landing() -> None:
     """Show the digits that turn beside the errors of four ways to learn them, and where to go from here."""
-    st.html("""<style>
-    .st-key-landing_title h1 { padding: 0 }
-    /* Nothing below moves when they come. */
-    @media (min-width: 1200px) { .st-key-landing_title { height: 1.25rem } }
-    .st-key-landing { min-height: 31rem }
-    @media (max-width: 640px) { .st-key-landing { min-height: 58rem } }
-    .st-key-headline h2 { padding: 0.5rem 0 }
-    @media (max-width: 1200px) {
-      .st-key-closer > * > [data-testid=stHorizontalBlock] { flex-direction: column }
-      .st-key-closer [data-testid=stColumn] { flex: none; width: 100% }
-    }
-    </style>""")
     row = {"vertical_alignment": "center", "horizontal_alignment": "distribute", "key": "landing_title"}
     with st.container(horizontal=True, **row):
         st.markdown("# Is it a 6 or a 9?", width="content")
         with st.container(horizontal=True, width="content"):
             st.page_link(_LEARN, label="New here?", icon=":material/school:", query_params={"scene": "1"})
-            st.page_link(_LEARN, label="I teach")
+            st.page_link(_LEARN, label="I teach: one minute", query_params={"scene": "1,projector"})
             st.page_link("pages/your_data/page.py", label="I have a table")
             st.page_link("pages/against_others/page.py", label="I compare methods")
     st.components.v2.component("landing", **_PARTS)(key="landing", data=shipped.turning_digits())
@@ -106,15 +94,14 @@ def strategies(report: Report, *, name: str = "decision", over: tuple[Any, Any] 
     return charts.show(decision_chart, report.errors, report.decision.measure, name=name, alt=alt, over=over)
 
 
-def what_to_do(report: Report, *, drawn: bool) -> None:
-    """Say what to do, and how that was judged; with the errors in words where no picture has them."""
+def how_judged(report: Report) -> None:
+    """Say what the errors are, and what a reader should know of them."""
     many, averaged = report.run.settings.repetitions, HEADLINES[report.run.scenario.kind]
-    over = f"over {many} repetitions{'; bars are 95 % intervals' * drawn}" if many > 1 else "one repetition"
+    over = f"{many} repetitions" if many > 1 else "one repetition"
     learner, *notes = report.decision.notes
-    st.markdown("### What to do", help=learner)
-    st.markdown(f"**{report.decision.action}**")
-    shown = [] if drawn else [in_words(report, "with its standard error")]
-    st.caption("  \n".join([*shown, f"{capital(report.decision.measure)}: {averaged}, {over}.", *notes]))
+    told = f"{in_words(report, 'with its standard error')}  \n{learner}"
+    said = [f"{capital(report.decision.measure)}: {averaged}, over {over}.", *notes]
+    st.caption("  \n".join(said), help=told)
 
 
 VIEWS = {
@@ -154,14 +141,8 @@ def heatmaps(report: Report, quantity: Quantity = "error") -> None:
         "With many tasks, the columns count tasks learnt since then. Switch this on to show all steps, as the paper "
         "does" + (f": every {stride}th of both." if (stride := triangle_stride(run.n_tasks)) > 1 else "."),
     )
-    charts.show(
-        run_heatmaps,
-        run,
-        quantity,
-        RISKS[run.loss].lower(),
-        triangle=triangle,
-        name=f"heatmaps-{quantity}",
-    )
+    name = f"heatmaps-{quantity}"
+    charts.show(run_heatmaps, run, quantity, RISKS[run.loss].lower(), triangle=triangle, name=name)
     if run.scenario.kind == "before":
         st.caption("These are errors after learning. For errors before learning, see *Curves* under *For experts*.")
     if run.measure() != "error":
@@ -176,12 +157,7 @@ def budget() -> None:
         return
     run, table = report.run, budget_table(report.curve)
     st.markdown(report.labels[0])
-    charts.show(
-        budget_chart,
-        table,
-        run,
-        name="label-budget",
-    )
+    charts.show(budget_chart, table, run, name="label-budget")
     charts.csv(table, name=f"label-budget-{run.name}")
 
 
@@ -202,12 +178,7 @@ def _differences(report: Report, _sequence: imrc.TaskSequence) -> None:
 
 def _curves(report: Report, _sequence: imrc.TaskSequence) -> None:
     run = report.run
-    charts.show(
-        run_curves,
-        run,
-        report.references,
-        name="error-curves",
-    )
+    charts.show(run_curves, run, report.references, name="error-curves")
     if run.choices:
         charts.show(run_choices, run, name="choices")
 
@@ -229,8 +200,7 @@ def _task(report: Report, sequence: imrc.TaskSequence) -> None:
         table = _weights_kept.get_or_make(
             (head.fingerprint, settings, task, rule), lambda: task_weights(head, settings, task - 1, rule)
         )
-    said = weights_sentence(table, task - 1)
-    st.markdown(said)
+    st.markdown(weights_sentence(table, task - 1))
     charts.show(weights_chart, table, task - 1, name="task-weights")
     st.caption(f"Of the first of {settings.repetitions} repetitions.")
 
@@ -260,11 +230,7 @@ def _calibration(report: Report, _sequence: imrc.TaskSequence) -> None:
             icon=":material/info:",
         )
         return
-    charts.show(
-        reliability_chart,
-        table,
-        name="reliability",
-    )
+    charts.show(reliability_chart, table, name="reliability")
 
 
 EXPERTS = {

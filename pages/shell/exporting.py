@@ -75,7 +75,7 @@ def _report(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
 def _model(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> Callable[[], Model] | None:
     """Offer the model by a strategy, the advised one first: the file, and the script that learns it."""
     name, file_options = _source(choice)
-    with st.popover("Model", icon=":material/model_training:", help="The advised rule, or another one, as a file."):
+    with st.popover("Model", help="The advised rule, or another one, as a file."):
         titles = {"advice": "As advised", **{name: STRATEGY_TITLES[name] for name in STRATEGIES}}
         chosen = controls.menu(
             "Learn by", titles, "model_by", "Learnt from all rows of every task, with these settings."
@@ -107,7 +107,7 @@ def _score(made: Callable[[], Model] | None, choice: Choice, name: str) -> None:
     elif made is None:
         why = "There is no model to score with. Choose one under *Model*."
     cannot = choice.dataset != OWN or made is None
-    place = st.popover("Score a file", icon=":material/grading:", disabled=cannot, help=why)
+    place = st.popover("Score a file", disabled=cannot, help=why)
     next_file = None if cannot else place.file_uploader("Score the next file", key="score_file", help=why)
     if next_file is None or made is None:
         return

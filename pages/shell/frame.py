@@ -28,6 +28,7 @@ export default function ({{ data, setStateValue }}) {{
   const query = window.matchMedia("(max-width: {PHONE_PX}px)");
   const tell = () => {{ if (query.matches !== data.narrow) setStateValue("narrow", query.matches); }};
   tell();
+  document.querySelector('[data-testid="stMain"]').ariaLabel = "Page";
   const button = document.querySelector('[data-testid="stSidebarCollapseButton"] button');
   if (query.matches && page && page !== data.page && button) button.click(); // a phone's drawer covers the page chosen
   page = data.page;
@@ -51,16 +52,45 @@ def watch() -> None:
     report(key=_KEY, data={"narrow": narrow(), "page": state.visit().page}, on_narrow_change=lambda: None)
 
 
+SIDEBAR_PX = 320
 # On a phone Streamlit's button for the sidebar, which holds the list of pages too, has no words. The buttons of a chart
-# are beside its heading, not on its data.
+# are beside its heading, not on its data. The keyboard comes to the page before the settings, to the help of a field
+# from that field (Shift+Tab), and to nothing that only scrolls. What waits for its content has the height it will have.
 STYLE = f"""<style>
 .js-plotly-plot, [data-testid=stElementContainer]:has(.js-plotly-plot) {{ overflow: visible !important }}
 .js-plotly-plot .modebar-container {{ top: -2.2rem !important }}
+[data-testid=stAppViewContainer] {{ reading-flow: source-order }}
+[data-testid=stSidebar] {{ reading-order: 1 }}
+[data-testid=stWidgetLabel] button[aria-label^=Help] {{ visibility: hidden }}
+[data-testid=stWidgetLabel] button[aria-label^=Help] svg,
+:focus-within > [data-testid=stWidgetLabel] button[aria-label^=Help] {{ visibility: visible }}
+[data-testid=stHeaderActionElements] {{ display: none }}
+[data-testid=stMain] :is(.st-key-headline, .st-key-landing_title) h1, [data-testid=stMain] .st-key-lower_headline h2,
+[data-testid=stMain] .st-key-to_do h3 {{ padding: 0 }}
+.stMainBlockContainer.stMainBlockContainer {{ max-width: none }}
+.st-key-run_line.st-key-run_line {{ overflow: visible }}
+.st-key-landing_title.st-key-landing_title {{ min-height: 2.5rem }}
+.st-key-landing.st-key-landing {{ min-height: 25.2rem }}
+.st-key-lower_headline.st-key-lower_headline {{ min-height: 3.4rem }}
+.st-key-headline.st-key-headline {{ min-height: 4.2rem }}
+.st-key-to_do.st-key-to_do {{ min-height: 4rem }}
+@media (max-width: 1200px) {{
+  .st-key-closer [data-testid=stHorizontalBlock].stHorizontalBlock {{ flex-direction: column }}
+  .st-key-closer [data-testid=stColumn].stColumn {{ flex: none; width: 100% }}
+}}
 @media (max-width: {PHONE_PX}px) {{
+  .st-key-landing_title.st-key-landing_title {{ min-height: 5.5rem }}
+  .st-key-landing.st-key-landing {{ min-height: 46rem }}
+  .st-key-lower_headline.st-key-lower_headline {{ min-height: 8rem }}
+  .st-key-headline.st-key-headline {{ min-height: 12.5rem }}
+  .st-key-to_do.st-key-to_do {{ min-height: 14rem }}
   [data-testid=stExpandSidebarButton] {{ width: auto }}
   [data-testid=stExpandSidebarButton]::after {{ content: "Pages and settings"; padding-left: 0.5rem }}
 }}
 </style>"""
+PLACE_OF_SIDEBAR = f"""<style>@media (min-width: 769px) {{
+  [data-testid=stAppViewContainer]:not(:has([data-testid=stSidebar])) {{ padding-left: {SIDEBAR_PX}px }}
+}}</style>"""
 
 _MARK = "shown_to_the_visitor"
 
@@ -129,7 +159,7 @@ def show_line() -> None:
     visit = state.visit()
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     height = "content" if narrow() else _HEIGHT_PX
-    place = row.container(horizontal=True, vertical_alignment="center", height=height, border=False)
+    place = row.container(horizontal=True, vertical_alignment="center", height=height, border=False, key="run_line")
     words, visit.line = place.empty(), place.empty()
 
     def fill(result: RunResult | None) -> None:

@@ -1,4 +1,4 @@
-"""Requests: what every answer says about itself, what is refused, files that arrive, and the documentation."""
+"""Requests: the page, what every answer says about itself, what is refused, files that arrive, the documentation."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ import hashlib
 import os
 import re
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import FileResponse, PlainTextResponse
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
-from pages.shell import keeping, streamlit_private
+from pages.registry import PageEntry
+from pages.shell import frame, keeping, streamlit_private
 
 HOSTS = "IMRC_HOSTS"
 """Environment variable that `imrc app` sets: names the server answers to, with commas; empty: every name."""
 NO_ROOM = "application/x-no-room"
 """Kind of a file that stands for one there was no room for."""
 _LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - names in a request, nothing listens there
-_UPLOAD = re.compile(r".*/_stcore/upload_file/(?P<session>[^/]+)/[^/]+")
+_UPLOAD = re.compile(r".*/_stcore/upload_file/([^/]+)/[^/]+")
 _MOST_BYTES = (st.get_option("server.maxUploadSize") << 20) + 10_000
 """Of one file, with what is around it in a request."""
 _LEFT_S = st.get_option("server.disconnectedSessionTTL") + 5.0
@@ -42,18 +44,30 @@ ARTICLE = "documentation/article.html"
 LINK = f"[Documentation]({'documentation/' if _SITE is _FIRST_PAGE else ARTICLE})"
 """A link in Markdown, from any page of the app, whatever address it is reached by."""
 
+# Streamlit's page, with the address of the server, which it would find by trying, and with our style from the first
+# moment on, so that nothing moves when it comes; last, because of equals the last counts.
+_WHERE = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", document.baseURI).href }</script>'
+_PAGE = (Path(st.__file__).with_name("static") / "index.html").read_text("utf-8")
+_PAGE = _PAGE.replace("</title>", f"</title>{_WHERE}", 1).replace("</body>", f"{frame.STYLE}</body>", 1)
 
-def routes() -> list[BaseRoute]:
-    """Return what answers below /documentation."""
+
+def _at(address: str, *, roomy: bool) -> Route:
+    text = _PAGE if roomy else _PAGE.replace("</body>", f"{frame.PLACE_OF_SIDEBAR}</body>", 1)
+    return Route(f"/{address}", lambda _: HTMLResponse(text, headers={"Cache-Control": "no-cache"}))
+
+
+def routes(pages: Iterable[PageEntry]) -> list[BaseRoute]:
+    """Return what answers at the addresses of pages and below /documentation; Streamlit answers everywhere else."""
     article = Route(f"/{ARTICLE}", lambda _: FileResponse(_ARTICLE_FILE))
-    return [article, Mount("/documentation", StaticFiles(directory=_SITE.parent, html=True))]
+    documentation = Mount("/documentation", StaticFiles(directory=_SITE.parent, html=True))
+    return [article, documentation, *(_at(name, roomy=one.roomy) for one in pages for name in one.addresses)]
 
 
 def _inline_scripts() -> str:
-    """Return the checksums, as a policy names them, of the scripts inside Streamlit's page and our own."""
+    """Return the checksums, as a policy names them, of the scripts inside the page and the documentation."""
     # All pages of the documentation have those of its first one.
-    pages = {Path(st.__file__).with_name("static") / "index.html", _ARTICLE_FILE, _SITE}
-    found = {script for page in pages for script in re.findall(r"(?s)<script>(.*?)</script>", page.read_text("utf-8"))}
+    texts = _PAGE, _ARTICLE_FILE.read_text("utf-8"), _SITE.read_text("utf-8")
+    found = {script for text in texts for script in re.findall(r"(?s)<script>(.*?)</script>", text)}
     sums = sorted(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in found)
     return " ".join(f"'sha256-{one}'" for one in sums)
 
@@ -62,20 +76,15 @@ def _inline_scripts() -> str:
 # styles in place. Nothing may be fetched from, sent to or framed by another host, whatever a page should ask for.
 _POLICY = f"""default-src 'self'; script-src 'self' 'unsafe-eval' 'wasm-unsafe-eval' blob: {_inline_scripts()};
 style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' data: blob:;
-worker-src 'self' blob:; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors """
-
-
-def _headers(framed_by: str, in_short: str) -> dict[str, str]:
-    return {
-        "Content-Security-Policy": f"{_POLICY}{framed_by}".replace("\n", " "),
-        "X-Content-Type-Options": "nosniff",
-        "X-Frame-Options": in_short,
-        "Referrer-Policy": "same-origin",
-    }
-
-
+worker-src 'self' blob:; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors """.replace("\n", " ")
+_HEADERS = {
+    "Content-Security-Policy": f"{_POLICY}'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+}
 # The page *Learn* shows the article in a frame; no other page may be framed, and none by another host.
-_HEADERS, _FRAMED = _headers("'none'", "DENY"), _headers("'self'", "SAMEORIGIN")
+_FRAMED = _HEADERS | {"Content-Security-Policy": f"{_POLICY}'self'", "X-Frame-Options": "SAMEORIGIN"}
 
 
 def _name(address: str) -> str:
@@ -108,8 +117,8 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        headers, connects = Headers(scope=scope), scope["type"] == "websocket"
-        if why := self._refused(headers, connects=connects):
+        connects = scope["type"] == "websocket"
+        if why := self._refused(Headers(scope=scope), connects=connects):
             refusal = WebSocketClose(1008, why[:100]) if connects else PlainTextResponse(why, 421, _HEADERS)
             await refusal(scope, receive, send)
             return
@@ -120,9 +129,8 @@ class Guard:
                 MutableHeaders(scope=message).update(_FRAMED if article else _HEADERS)
             await send(message)
 
-        upload = not connects and scope["method"] == "PUT" and _UPLOAD.fullmatch(scope["path"])
-        if upload:
-            await self._take(upload["session"], headers, scope, receive, with_headers)
+        if not connects and scope["method"] == "PUT" and (upload := _UPLOAD.fullmatch(scope["path"])):
+            await self._take(upload[1], scope, receive, with_headers)
         else:
             await self._app(scope, receive, with_headers)
         if connects:
@@ -137,8 +145,9 @@ class Guard:
         foreign = connects and origin and _name(origin) not in (host, *_LOCAL)
         return "This request comes from a page of another host.\n" if foreign else ""
 
-    async def _take(self, session: str, headers: Headers, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _take(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a file in, or, where there is no room for it, an empty one in its place that says so."""
+        headers = Headers(scope=scope)
         length = headers.get("content-length", "")
         size = int(length) if length.isdecimal() else _MOST_BYTES
         boundary = re.search(r'boundary="?([^";]+)', headers.get("content-type", ""))

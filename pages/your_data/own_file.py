@@ -13,6 +13,7 @@ import streamlit as st
 from imrc import datasets
 from imrc.datasets import Cut, DataError, Table
 from imrc.tables import Suggestion
+from imrc.wording import date_parts
 from pages.shell import guard, keeping, state, streamlit_private
 from pages.shell.choice import plain
 
@@ -242,20 +243,21 @@ def _details(table: Table, taken: set[str | None]) -> dict[str, Any]:
     return chosen if everything else {**chosen, "newest": state.OWN_TASKS}
 
 
-def first_look(cut: Cut, limit: int) -> int:
-    """Draw how many samples the first look at the file takes, and which tasks if there are many; return n."""
+def first_look(cut: Cut, limit: int) -> tuple[int, Any]:
+    """Draw how many samples a task gives, and which tasks if there are many; return n and a place beside them."""
     wanted, left_out = str(state.visit().own_wanted.get("n", "")), [why for why, _ in cut.dropped if "newest" in why]
-    left, right = st.columns(2)
+    left, middle, right = st.columns(3, vertical_alignment="bottom")
     usual = max(1, min(int(wanted) or limit, limit) if wanted.isdecimal() else limit)
     # Another cut has other limits.
     n = int(_kept(left.number_input, "own_n_", 1, max(1, limit), usual=usual, part=limit))
-    sizes = cut.sequence.sizes
-    smallest = int(sizes.argmin())
-    left.caption(
-        f"At most {limit:,}: the smallest task, {plain(cut.sequence.labels[smallest])}, has {sizes[smallest]:,} rows, "
-        f"of which {sizes[smallest] - limit:,} are kept for testing."
-    )
     if left_out or len(cut.sequence) > state.OWN_TASKS:
         shown = {"newest": f"Newest {state.OWN_TASKS}", "all": "All tasks"}
-        _kept(right.radio, "own_all", list(shown), usual="newest", horizontal=True, format_func=shown.get)
-    return n
+        _kept(middle.radio, "own_all", list(shown), usual="newest", horizontal=True, format_func=shown.get)
+    sizes = cut.sequence.sizes
+    smallest = int(sizes.argmin())
+    name = " ".join(filter(None, date_parts(cut.sequence.labels[smallest])))
+    st.caption(
+        f"At most {limit:,} training samples: the smallest task, {plain(name)}, has {sizes[smallest]:,} rows, of which "
+        f"{sizes[smallest] - limit:,} are for testing."
+    )
+    return n, right

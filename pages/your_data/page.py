@@ -35,27 +35,26 @@ if cut is None:
 
 sequence = cut.sequence
 limit = largest_n(sequence)
+n, place = own_file.first_look(cut, limit)
+told = "Uses these tasks as the dataset on all pages, only for you, and shows the result."
+with place:
+    button = {"type": "primary", "icon": ":material/check:", "key": "own_use", "help": told}
+    st.button("Use this", on_click=own_file.use, args=(cut, {**reading, **options}, n), **button)
+if visit.own_adopted:
+    visit.own_adopted = False
+    # With the parameters given: Streamlit refuses to clear those that belong to controls of this page.
+    st.switch_page("pages/result/page.py", query_params=visit.link)
+
 cards = st.container(horizontal=True)
 for name, value, note in (
     ("Tasks", len(sequence), None),
-    ("Samples", int(cut.sequence.sizes.sum()), f"Of {cut.rows_read:,} rows in the file."),
+    ("Samples", int(sequence.sizes.sum()), f"Of {cut.rows_read:,} rows in the file."),
     ("Classes", sequence.n_classes, plain(", ".join(sequence.class_names[:20]))),
     ("Features", sequence.n_features, "Columns used for learning. Words become 0/1 columns in a run."),
     ("Largest n", limit, "Training samples that the smallest task has left after its test samples are set aside."),
 ):
     cards.metric(name, f"{value:,}", border=True, help=note)
 st.markdown("\n".join(f"* {plain(sentence)}" for sentence in cut.in_words()))
-n = own_file.first_look(cut, limit)
-taken = cut, {**reading, **options}, n
-told = "Uses these tasks as the dataset on all pages, only for you, and shows the result."
-st.button(
-    "Use this", type="primary", icon=":material/check:", on_click=own_file.use, args=taken, key="own_use", help=told
-)
-if visit.own_adopted:
-    visit.own_adopted = False
-    # With the parameters given: Streamlit refuses to clear those that belong to controls of this page.
-    st.switch_page("pages/result/page.py", query_params=visit.link)
-
 with controls.for_experts("own_details", "Rows of each task, and what happens to each column") as fold:
     if fold.open:
         charts.show(class_balance, cut.task_table(), name="class-balance")

@@ -248,7 +248,7 @@ def metrics(test: AppTest) -> dict[str, str]:
     """Return the cards of a page, and the errors of the decision as if they were cards: label and value."""
     found = {metric.label: metric.value for metric in test.metric}
     return found | decided(
-        [*(chart.proto.alt for chart in test.get("plotly_chart")), *(one.value for one in test.caption)]
+        [*(chart.proto.alt for chart in test.get("plotly_chart")), *(one.proto.help for one in test.caption)]
     )
 
 

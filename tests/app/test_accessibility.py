@@ -74,7 +74,7 @@ def opened(request, window, server):
     page.wait_for_selector("h1")
     if request.param == "your data":
         page.get_by_role("button", name="Try a sample file").click()
-        page.get_by_text("Rows of each task").click()
+        page.get_by_text("Rows of each task, and what").click()
         page.locator(".js-plotly-plot").wait_for()
     settle(page)
     return page
@@ -158,9 +158,11 @@ def test_keyboard_alone_runs_another_setting(new_page, server):
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("1")
     page.keyboard.press("Tab")
-    # Where the focus is can be seen.
-    outline = page.evaluate(
-        "(() => { const s = getComputedStyle(document.activeElement); return s.outlineStyle + s.boxShadow; })()"
-    )
-    assert outline != "nonenone"
+    # Where the focus is can be seen, and from there Shift+Tab leads to the help of the field.
+    frame = "one => getComputedStyle(one.closest('[data-testid=stNumberInputContainer]')).borderColor"
+    window = page.get_by_role("spinbutton", name="Window W")
+    expect(window).to_be_focused()
+    assert window.evaluate(frame) != box.evaluate(frame)
+    page.keyboard.press("Shift+Tab")
+    expect(page.get_by_role("button", name="Help for Window W")).to_be_focused()
     expect(page).to_have_url(re.compile(r"[?&]b=1(&|$)"))

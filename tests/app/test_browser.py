@@ -32,7 +32,7 @@ def test_a_sidebar_opened_late_shows_and_runs_the_settings_of_the_link(new_page,
     assert all(part in page.url for part in ("dataset=random_walk", "b=2", "k=6", "preset=paper", "repetitions=2"))
     # Closed, it can be opened again.
     page.locator("[data-testid=stSidebarCollapseButton] button").click()
-    expect(page.get_by_role("heading", name="What to do")).to_be_in_viewport()
+    expect(page.get_by_text("Ladder by task", exact=True).first).to_be_in_viewport()
     page.get_by_role("button", name="Expand sidebar").click()
     expect(page.get_by_role("spinbutton", name="Samples n")).to_have_value("14")
 

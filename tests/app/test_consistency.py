@@ -199,7 +199,7 @@ def agree(test: AppTest, capsys: pytest.CaptureFixture, *, everywhere: bool) -> 
     # The decision is one sentence, wherever it is said; the command has no title for the data.
     decision = re.search(r"# (On .*?\.\)?)(?= |$)(?= [A-Z#*])", pages["explore"])[1]
     assert decision in pages["ess"]
-    action = re.search(r"### What to do \*\*(.+?)\*\*", pages["explore"])[1]
+    action = re.search(r"### What to do: \*\*(.+?)\*\*", pages["explore"])[1]
     for place in {"report", "notebook", "json", "command"} & set(pages):
         assert action in re.sub(r"\s+", " ", pages[place]), place
         assert decision.partition(", ")[2].replace("*", "") in re.sub(r"\s+", " ", pages[place]), place

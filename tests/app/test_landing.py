@@ -93,8 +93,18 @@ def test_it_has_the_colours_of_the_app_and_fits_a_phone(landing):
         assert slider.evaluate("one => getComputedStyle(one).touchAction") == "pan-y"
 
 
-def test_what_is_new_is_explained_by_the_first_scene(landing):
-    page, _ = landing()
-    page.get_by_role("link", name="New here?").click()
-    expect(page).to_have_url(re.compile(r"scene=1"))
+@pytest.mark.parametrize(("door", "opens"), [("New here?", "1"), ("I teach: one minute", "1,projector")])
+def test_what_is_new_is_explained_by_the_first_scene_on_a_phone_too(landing, door, opens):
+    page, _ = landing(390, 844)
+    page.get_by_role("link", name=door).click()
+    expect(page).to_have_url(re.compile(rf"scene={opens.replace(',', '(,|%2C)')}$"))
     expect(page.frame_locator("iframe").locator("#turn h2")).to_be_in_viewport()
+    expect(page.frame_locator("iframe").locator("html.projector")).to_have_count(int("projector" in opens))
+
+
+@pytest.mark.parametrize("height", [900, 768])
+def test_what_to_do_and_what_to_take_away_are_on_the_first_screen(landing, height):
+    page, _ = landing(1440 if height == 900 else 1366, height)
+    for name in ("Model", "Score a file", "Report", "Link", "Code"):
+        expect(page.get_by_role("button", name=name, exact=True)).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("heading", name="What to do")).to_be_in_viewport(ratio=1)

@@ -43,6 +43,7 @@ def test_an_analyst_goes_from_a_file_to_a_script_that_predicts_it(new_page, serv
     page.get_by_role("button", name="Score a file").click()
     next_file = page.get_by_test_id("stPopoverBody").get_by_test_id("stFileUploader").locator("input")
     next_file.set_input_files(file)
+    expect(page.get_by_text(re.compile("^2,400 rows were predicted"))).to_be_visible()
     with page.expect_download() as scored:
         page.get_by_role("button", name="Scored rows").click()
     script.value.save_as(tmp_path / "imrc_model.py")

@@ -123,7 +123,7 @@ class Visitor:
     def metrics(self) -> dict[str, str]:
         """Numbers on cards by their titles."""
         found = [element.metric for element in self.elements if element.WhichOneof("type") == "metric"]
-        kinds = {"plotly_chart": "alt", "markdown": "body"}
+        kinds = {"plotly_chart": "alt", "markdown": "help"}
         parts = [(element, element.WhichOneof("type")) for element in self.elements]
         told = [getattr(getattr(element, kind), kinds[kind]) for element, kind in parts if kind in kinds]
         return {metric.label: metric.body for metric in found} | decided(told)
