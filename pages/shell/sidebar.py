@@ -47,7 +47,7 @@ def _setting(name: str, most: int | None = None) -> None:
         placeholder="all" if name == "W" else None,
         # A number above what the dataset can give is taken, lowered and said: the browser alone would only turn red.
         help=f"{one.help} Range {one.limits[0]:,} to {one.limits[1] if most is None else most:,}."
-        + (" Empty: all, or the paper's 2." if name == "W" else ""),
+        + (" Leave it empty to use all, or 2 with the paper's preset." if name == "W" else ""),
         key=name,
     )
 
