@@ -65,8 +65,9 @@ def routes(pages: Iterable[PageEntry]) -> list[BaseRoute]:
 
 def _inline_scripts() -> str:
     """Return the checksums, as a policy names them, of the scripts inside the page and the documentation."""
-    # All pages of the documentation have those of its first one.
-    texts = _PAGE, _ARTICLE_FILE.read_text("utf-8"), _SITE.read_text("utf-8")
+    # All pages of the documentation have those of its first one, but for the atlas.
+    files = _ARTICLE_FILE, _SITE, *_SITE.parent.glob("atlas.html")
+    texts = _PAGE, *(file.read_text("utf-8") for file in files)
     found = {script for text in texts for script in re.findall(r"(?s)<script>(.*?)</script>", text)}
     sums = sorted(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in found)
     return " ".join(f"'sha256-{one}'" for one in sums)
