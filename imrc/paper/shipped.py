@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 Name = Literal["errors", "settings", "characteristics", "covertype", "tasks", "lags", "growth", "verdicts", "against"]
 
 
-SHIPPED_ERRORS = ("average", "newest")
-"""Errors that the shipped comparison has."""
-
-
 def results_folder() -> Path:
     """Return where the results are: inside the package once installed, in ``data/`` in a checkout."""
     here = Path(__file__).resolve()

@@ -15,9 +15,9 @@ import pandas as pd
 import imrc
 from imrc.evaluation import largest_n
 from imrc.evaluation.comparison import imrc_key, score_table
-from imrc.paper.shipped import SHIPPED_ERRORS, results_folder
+from imrc.paper.shipped import results_folder
 
-SIZES = (5, 10, 20, 50)
+SIZES, KINDS = (5, 10, 20, 50), ["average", "newest"]
 METHODS = (
     *("imrc", "pooled", "majority", "logistic_seen", "forest"),
     *("gem", "mer", "ella", "ewc", "condor", "driftsurf", "aue"),
@@ -30,7 +30,7 @@ def cell(name: str, n: int, methods: Sequence[str]) -> pd.DataFrame:
     sequence = imrc.datasets.load(name, tasks=imrc.datasets.entry(name).opens_with)
     scores = score_table(imrc.evaluate(sequence, n=n, methods=methods), plain=True)
     rows = []
-    for (method, kind), part in scores.melt(["method", "repetition"], list(SHIPPED_ERRORS)).groupby(
+    for (method, kind), part in scores.melt(["method", "repetition"], KINDS).groupby(
         ["method", "variable"], sort=False
     ):
         of = scores[scores["method"] == method]
@@ -45,7 +45,7 @@ def main() -> None:
     file = results_folder() / "against.csv"
     table = pd.read_csv(file)
     built_in = [name for name in imrc.datasets.names() if imrc.datasets.status(name).where == "built in"]
-    order = {"dataset": built_in, "kind": list(SHIPPED_ERRORS), "method": [*RULES, *METHODS[1:]]}
+    order = {"dataset": built_in, "kind": KINDS, "method": [*RULES, *METHODS[1:]]}
     for name in built_in:
         most = largest_n(imrc.datasets.load(name))
         for n in sorted({min(size, most) for size in SIZES}):
