@@ -74,7 +74,7 @@ class Baseline(ABC):
     uses_pool: ClassVar[bool] = False  # an oracle: it learns from a task's whole pool, not from its n training samples
     shared_settings: ClassVar[tuple[str, ...]] = ()  # that a comparison passes on from IMRC ("b")
     deviations: ClassVar[tuple[str, ...]] = ()  # where it differs from the reference code, and why
-    profiles: ClassVar[Mapping[str, Settings]] = {"default": Settings()}  # hyper-parameters by name, see `named`
+    profiles: ClassVar[Mapping[str, Settings]] = {"default": Settings()}  # hyper-parameters by name, from `named`
     # Raised by every change that alters the method's numbers: results of other versions are not mistaken for current.
     version: ClassVar[int] = 1
 

@@ -72,7 +72,7 @@ class MER(NetworkBaseline):
         self.theta = self.theta.astype(dtype)
         self.n_seen = 0
         self.filled = 0
-        # Row 0 holds the arriving sample, rows 1.. the reservoir; the array grows up to memory + 1 rows.
+        # Row 0 is the arriving sample, rows 1.. the reservoir; the array grows up to memory + 1 rows.
         self._X = np.zeros((1, self.n_features), dtype)
         self._y = np.zeros(1, dtype=np.int64)
 

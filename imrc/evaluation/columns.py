@@ -2,7 +2,7 @@
 
 Numbers go by kind ("error", "before", ...) and by rule or method. Of one repetition a step is a plain dictionary, named
 as the fields of `StepResult`; of all repetitions it is a `StepResult`; all steps are an `imrc.RunResult`. What a result
-holds is written, read and joined as arrays by (kind, rule), see `arrays_of` and `columns_of`.
+keeps is written, read and joined as arrays by kind and rule (`arrays_of`, `columns_of`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Columns:
     """Per rule of IMRC, (repetitions, bins, 4): what its probabilities add up to over the test samples of all tasks,
     each with the rule it has at the last step (see `imrc.evaluation.measures.counted`)."""
     by_class: dict[str, Floats] = field(default_factory=dict, metadata=_TOTAL)
-    """The same by class, (repetitions, classes, 2): test samples, and those of them given another one."""
+    """The same by class, (repetitions, classes, 2): test samples, and how many were given another class."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

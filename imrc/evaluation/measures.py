@@ -112,7 +112,7 @@ def measures_of_errors(
     """Return every measure of errors for each repetition; NaN where something is not known, or there is only one task.
 
     `errors` is one minus R. `before` (repetitions, tasks) is the error on each task of what was learnt before it, one
-    minus R[j - 1, j], `reference` that of what knows nothing of it, one minus r[j]; None: not known.
+    minus R[j - 1, j], `reference` that of a guess without any of its data, one minus r[j]. None means unknown.
     """
     last, tasks = errors.final(), errors.tasks
     unknown = np.full(len(last), np.nan)
@@ -135,7 +135,7 @@ def counted(probabilities: Floats, answers: NDArray[np.int64], y: NDArray[np.int
     """Return what one rule's probabilities (samples, classes) add to the sums (BINS, 4) and (classes, 2).
 
     By bin of the probability of the answer: samples, sum of these probabilities, right answers, sum of log losses. By
-    class: samples, and those of them given another one.
+    class: samples, and how many were given another class.
 
     >>> reliability, by_class = counted(np.array([[0.75, 0.25], [0.45, 0.55]]), np.array([0, 1]), np.array([0, 0]))
     >>> reliability[[5, 7], :3].tolist(), by_class.tolist()
@@ -277,7 +277,7 @@ class EffectiveSamples:
 
 
 def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSamples:
-    """Return the effective samples a run reached, of the scenario's main rule if None: every page quotes this number.
+    """Return the effective samples of a run, by default of the scenario's main rule. Every page quotes this number.
 
     By the recursions of Theorems 1 and 3 with the variances and changes the run estimated, at the last step; 95 % t
     interval over repetitions. Where rates of change are followed side by side, their geometric mean by shares, so it

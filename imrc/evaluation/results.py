@@ -32,14 +32,14 @@ _FORMAT = 3
 
 
 def _holds_fewer_steps(settings: RunSettings, compared: Sequence[str]) -> bool:
-    """Whether rules of these settings are the same with fewer backward steps, but for those that are not learnt."""
+    """Whether fewer backward steps leave the rules of these settings as they are, except the ones no longer learnt."""
     learner = settings.learner
     stored = learner.instances == "own" if learner.loss == "0-1" else settings.b < STORED_TASKS
     return stored and not any("b" in method_class(name).shared_settings for name in compared)
 
 
 class _Dense(UserDict[str, Any]):
-    """Tables unfolded when asked for: all of them together can be larger than everything else of a run."""
+    """Tables unfolded on request, because all together can be larger than the rest of a run."""
 
     def __getitem__(self, key: str) -> Floats:
         """Return (repetitions, steps, tasks), NaN where the task is later than the step."""
@@ -68,7 +68,7 @@ class RunResult(Columns):
     time_s : ndarray of shape (tasks,)
         Seconds per step, all repetitions together.
     before, before_risk, before_ess : dict of str to ndarray of shape (repetitions, tasks)
-        Error, minimax risk and effective samples on each task just before it was learnt, see `Columns`. The first
+        Error, minimax risk and effective samples on each task just before it was learnt (`Columns`). The first
         has the keys "majority", "imrc", "single" and the compared methods; the others have only "imrc" and
         "single". Some are missing in results saved by earlier versions.
     method_time_s, state_sizes, choices : dict of str to ndarray of shape (repetitions, tasks)
@@ -78,9 +78,9 @@ class RunResult(Columns):
     rare_counts : LagTable or None
         Test samples of the rare class per task.
     rare_class : str
-        Its name; empty if no class is rare, see `imrc.evaluation.splits.rare_class`.
+        Its name, empty if no class is rare (`imrc.evaluation.splits.rare_class`).
     reliability, by_class : dict of str to ndarray, first axis repetitions
-        Per rule of IMRC, sums over the test samples of all tasks at the last step, see `Columns`.
+        Per rule of IMRC, sums over the test samples of all tasks at the last step (`Columns`).
     """
 
     settings: RunSettings
@@ -174,7 +174,7 @@ class RunResult(Columns):
         return replace(self, settings=settings)
 
     def part(self, settings: RunSettings) -> RunResult:
-        """Return the results of the methods of these settings, if others were run beside them in one pass."""
+        """Return the results of the methods of these settings from a run that has others too."""
         compared, rules = self.settings.compared, "imrc" in settings.methods
 
         def belongs(kind: str, name: str) -> bool:
@@ -236,7 +236,7 @@ class RunResult(Columns):
         return "imrc" if rule in ("forward", "forward_backward") else rule
 
     def before_of(self, rule: str, of: str = "before") -> Floats:
-        """Return errors, risks or effective samples before each task is learnt, (repetitions, tasks); NaN: not known.
+        """Return errors, risks or effective samples before each task is learnt, (repetitions, tasks); NaN if unknown.
 
         Forward, and forward and backward rules share the rule of the predicted estimate.
         """
@@ -270,7 +270,7 @@ class RunResult(Columns):
         return np.asarray(later.mean(axis=1)) if later.shape[1] else np.full(len(later), np.nan)
 
     def promised(self, rule: str) -> float:
-        """Return the mean minimax risk of one rule over what the scenario averages, and over repetitions."""
+        """Return the mean minimax risk of a rule, over repetitions and the tasks that the scenario averages."""
         table = self.risk_tables[check_choice("rule", rule, self.risk_tables)]
         if self.scenario.kind != "before":
             return float(self._mean(table, None).mean())
@@ -303,12 +303,12 @@ class RunResult(Columns):
             return np.asarray(0.5 * (on_rare + averaged(wrong) / averaged(LagTable(samples - rare.values))))
 
     def measure(self, kind: HeadlineKind | None = None) -> str:
-        """Return what the run is judged by: "error", or "balanced error" if a class is rare, but not for "before"."""
+        """Return the error that judges the run: "error", or "balanced error" if a class is rare (not for "before")."""
         counted = any(self.misses(rule, kind) is not None for rule in self.error_tables)
         return "balanced error" if counted else "error"
 
     def judged(self, rule: str, kind: HeadlineKind | None = None) -> Floats:
-        """Return the error that the run is judged by (see `measure`) for one rule, in each repetition.
+        """Return the error that judges the run (`measure`) for one rule, in each repetition.
 
         Everything that states the error of a run, or compares two runs, uses it.
         """
@@ -316,7 +316,7 @@ class RunResult(Columns):
         return self.per_repetition(rule, kind) if balanced is None else balanced
 
     def judged_by_step(self, rule: str, kind: HeadlineKind | None = None, *, so_far: bool = False) -> Floats:
-        """Return the error that the run is judged by for one rule, as tasks arrive, shape (repetitions, steps).
+        """Return the error that judges the run for one rule, as tasks arrive, shape (repetitions, steps).
 
         A balanced error is NaN until the first sample of the rare class.
         """
@@ -331,7 +331,7 @@ class RunResult(Columns):
         return self._balanced(rule, averaged)
 
     def headline(self, kind: HeadlineKind | None = None) -> dict[str, Headline]:
-        """Return the error of each rule of the scenario, see `judged`, as one number with its uncertainty.
+        """Return the error of each rule of the scenario (`judged`) as one number with its uncertainty.
 
         Parameters
         ----------
@@ -343,7 +343,7 @@ class RunResult(Columns):
     def measures(self) -> dict[str, dict[MeasureName, Headline]]:
         """Return measures of continual learning by rule or method and name: average accuracy, transfer, forgetting.
 
-        `imrc.evaluation.measures.MEASURES` holds formulas and sources.
+        `imrc.evaluation.measures.MEASURES` has formulas and sources.
         """
         reference, found = self.before_of("majority"), {}
         of_sums: tuple[tuple[MeasureName, dict[str, Floats], Callable[[Floats], Floats]], ...] = (

@@ -37,7 +37,7 @@ from imrc.tasks import TaskSequence, checked_tasks
 from imrc.wording import RULES
 
 _TICK_S = 0.2
-"""Time between two ticks: a person who presses Stop should not have to wait, and a tick costs next to nothing."""
+"""Seconds between two ticks, few so that *Stop* ends a run at once. A tick costs almost nothing."""
 
 RowsOf = Callable[[int, NDArray[np.int64]], Floats]
 """Mapped rows of a task, with the intercept in the first column."""
@@ -46,10 +46,10 @@ _Wrong = dict[str, dict[int, NDArray[np.bool_]]]
 """Which answers are wrong, by rule or method and task."""
 
 _KEPT_LIMIT = 25_000_000
-"""Numbers of mapped test rows that a run keeps for testing again (200 MB); beyond, rows are mapped again each time."""
+"""Most mapped numbers that a run keeps to test rows again (200 MB). Rows beyond them are mapped again each time."""
 
 _TOGETHER = 2_000_000
-"""Numbers of mapped test rows that are there at once, at least those of one task."""
+"""Most mapped numbers in memory at once, unless one task alone has more."""
 
 
 @cache
@@ -69,7 +69,7 @@ def _let_this_thread_decide() -> None:
 
 
 class _SingleThread:
-    """Limits that hold while at least one run computes; runs may overlap in threads."""
+    """One thread for linear algebra while any run computes; runs may overlap in threads."""
 
     def __init__(self) -> None:
         self._running = 0
@@ -117,7 +117,7 @@ def _made(
 class _ComparedMethods:
     """The compared methods of one repetition; `n_features` counts mapped features without intercept.
 
-    One rule for all tasks is learnt by `pooling`, where there is such a learner, which has each task before they have.
+    `Pooled` learns beside `pooling` if there is such a learner, which gets each task first.
     """
 
     def __init__(
@@ -187,7 +187,7 @@ class _ComparedMethods:
         return wrong
 
     def _again_tested(self, task: int, rows: RowsOf) -> Iterator[tuple[list[int], Floats]]:
-        """Give the test rows of all tasks seen, a few tasks at a time: together they can outweigh all else of a run."""
+        """Yield the test rows of all tasks seen, a few tasks at a time, because all together can be very large."""
         tasks: list[int] = []
         for j in range(task + 1) if self._again else ():
             tasks.append(j)
@@ -199,7 +199,7 @@ class _ComparedMethods:
                 tasks = []
 
     def _keep(self, task: int, tested: Floats) -> None:
-        """Keep the test rows of the newest task if there is room, and those of all before it were kept."""
+        """Keep the test rows of the newest task if there is room and all earlier ones are kept."""
         end = self._ends[-1] + len(tested)
         if task != len(self._ends) - 1 or end > len(self._kept):
             return
@@ -233,7 +233,7 @@ class Repetition:
         self._mapped = MappedRows(sequence, settings.features, self.draw(0).pool, seed)
         imrc = "imrc" in settings.methods
         learner = settings.learner
-        # Learnt all at once, tasks are learnt again when all of them are there.
+        # In multi-task learning, tasks are learnt again once all have arrived.
         self._once = len(sequence) - 1 if settings.scenario == "multi_task" else None
         if self._once is not None:
             learner = replace(learner, b=settings.reach(len(sequence)))
@@ -246,12 +246,12 @@ class Repetition:
         self._compared = _ComparedMethods(settings, *shape, seed, room, self._rare, pooling)
         self._tests: dict[int, tuple[Callable[[], Floats], NDArray[np.int64]]] = {}
         self._counts = np.zeros(sequence.n_classes, dtype=np.int64)
-        # Sums over the test samples of all tasks, and what each task that may be learnt again has in them.
+        # Sums over the test samples of all tasks, and the part of each task that may be learnt again.
         self._sums: dict[str, tuple[Floats, Floats]] = {}
         self._parts: dict[tuple[str, int], tuple[Floats, Floats]] = {}
 
     def draw(self, task: int) -> TaskDraw:
-        """Return the rows of a task that are learnt from and tested on."""
+        """Return the training and test rows of a task."""
         seed = task_seed(self._seed, self._places[task])
         return draw_task(self._sequence.encoded(task), self._n, self._sequence.n_classes, seed)
 
@@ -318,7 +318,7 @@ class Repetition:
         return wrong
 
     def _wrong(self, task: int, estimate: TaskEstimate, *rules: str) -> NDArray[np.bool_]:
-        """Return which test samples of a task get a wrong answer; count the probabilities as those of some rules."""
+        """Return which test samples of a task are misclassified, and count the probabilities for the given rules."""
         rows, y = self._tests[task]
         values = scores(rows(), estimate.coef, self._sequence.n_classes)
         answers = values.argmax(axis=1)
@@ -356,7 +356,7 @@ def _by_rule(update: StepUpdate, name: str) -> dict[str, dict[int, float]]:
 
 
 def _finished(futures: list[Future[_Numbers]], tick: Callable[[], object] | None) -> list[_Numbers]:
-    """Return all results; call `tick` while they are being computed, and drop what has not begun if it raises."""
+    """Return all results. Call `tick` meanwhile; if it raises, drop what has not begun."""
     try:
         while wait(futures, timeout=_TICK_S, return_when=FIRST_EXCEPTION).not_done:
             if any(future.done() and future.exception() is not None for future in futures):
@@ -542,7 +542,7 @@ def evaluate(
 REFERENCE: Mapping[str, Any] = {
     "methods": REFERENCES, "preset": "paper", "W": None, "b": 0, "overrides": (), "scenario": "continual",
 }  # fmt: skip
-"""What the run of the references changes in the settings of a run; everything else they share, the draws too."""
+"""Settings in which the run of the references differs from a run. They share everything else, also the draws."""
 
 
 def run_references(sequence: TaskSequence, settings: RunSettings) -> RunResult:
@@ -551,10 +551,10 @@ def run_references(sequence: TaskSequence, settings: RunSettings) -> RunResult:
 
 
 def with_references(settings: RunSettings) -> RunSettings:
-    """Return what runs the references beside the methods of these settings, in one pass: see `split_references`."""
+    """Return settings that run the references as well, in one pass; `split_references` separates the results."""
     return replace(settings, methods=(*settings.methods, *REFERENCES))
 
 
 def split_references(result: RunResult, settings: RunSettings) -> tuple[RunResult, RunResult]:
-    """Return the run of these settings and that of its references from the result of both in one pass."""
+    """Separate the result of `with_references` into the run of these settings and that of its references."""
     return result.part(settings), result.part(replace(settings, **REFERENCE))

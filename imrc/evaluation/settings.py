@@ -2,8 +2,8 @@
 
 Four scenarios say which tasks are learnt from, and which cells of the table of errors are averaged; the recursions are
 the same in all of them. Three look at one and the same run in different ways; only learning all tasks at once is a run
-of its own, because there every task is within reach of every other. `imrc.core.settings` says what the numbers of the
-settings mean and which are possible.
+of its own, because there every task is within reach of every other. `imrc.core.settings` explains the
+settings and their limits.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ STRATEGIES = tuple(name for name in STRATEGY_TITLES if name != "majority")
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is learnt from what, and what is tested."""
+    """Which tasks a rule is learnt from, and which are tested."""
 
     title: str
     field: str  # what the literature calls it
@@ -228,7 +228,7 @@ class RunSettings:
         return tasks - 1 if self.scenario == "multi_task" else min(self.b, tasks - 1)
 
     def key(self, **changes: Any) -> tuple[Any, ...]:  # noqa: ANN401 - values of the attributes
-        """Return what tells runs with other numbers apart, with `changes` to these settings; nothing is checked.
+        """Return a key that runs with other numbers do not have, after `changes` to these settings; nothing is checked.
 
         >>> RunSettings().key(preset="paper", W=2) == RunSettings(preset="paper", scenario="adaptation").key()
         False

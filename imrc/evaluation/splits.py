@@ -39,7 +39,7 @@ def largest_n(sequence: TaskSequence) -> int:
 
 
 def sample_sizes(largest: int, current: int) -> list[int]:
-    """Return four to six sample sizes for a curve: a doubling ladder up to what the dataset gives, with the present n.
+    """Return four to six sample sizes for a curve, doubling up to the largest possible, with the present n.
 
     >>> sample_sizes(45, 10), sample_sizes(200, 50), sample_sizes(3, 2)
     ([5, 10, 20, 40], [5, 10, 20, 50, 100, 200], [2])
@@ -59,7 +59,7 @@ def rare_class(sequence: TaskSequence) -> int | None:
 
 
 def _stratified(y: NDArray[np.int64], n: int, n_classes: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Positions of n entries of y with class shares as close as possible to those of y."""
+    """Return positions of n entries of y whose class shares are as close as possible to those of y."""
     counts = np.bincount(y, minlength=n_classes)
     exact = n * counts / len(y)
     take = np.floor(exact).astype(np.int64)

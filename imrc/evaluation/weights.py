@@ -77,8 +77,8 @@ def task_weights(
 ) -> pd.DataFrame:
     """Return the weight of every task up to the step at which the rule of `task` (from 0) was learnt last.
 
-    Columns task (from 1), label, samples and weight, which sums to 1 but for tasks no longer followed. Where components
-    have gains of their own (preset "paper"), the mean of their weights is given.
+    Columns task (from 1), label, samples and weight, which sums to 1 unless old tasks are no longer followed. If
+    components have gains of their own (preset "paper"), it is the mean of their weights.
 
     >>> import imrc
     >>> sequence = imrc.datasets.load("random_walk", tasks=6, samples=60)

@@ -56,8 +56,8 @@ def method_of(settings: RunSettings) -> str:
 def uses(settings: RunSettings) -> dict[str, Any]:
     """Return the values a method's numbers depend on, besides data, n, representation and seed.
 
-    IMRC: everything its preset resolves to, without W where all changes so far count. Others: what they share with
-    IMRC, which for most is nothing.
+    For IMRC, everything its preset resolves to, without W where all changes so far count. For others, what they share
+    with IMRC, which for most is nothing.
     """
     method = method_of(settings)
     if method != "imrc":

@@ -100,7 +100,7 @@ class SweepSpec:
     seeds: tuple[int, ...] = (SETTINGS["seed"].default,)
     repetitions: int = SETTINGS["repetitions"].default  # splits and draws per seed
     scenario: ScenarioName = "continual"  # only "multi_task" has cells of its own
-    reading: Mapping[str, Any] = field(default_factory=dict)  # how all files are cut, see `FILE_OPTIONS`
+    reading: Mapping[str, Any] = field(default_factory=dict)  # how all files are cut, by `FILE_OPTIONS`
 
     def __post_init__(self) -> None:
         check_choice("scenario", self.scenario, SCENARIO_NAMES)
