@@ -192,24 +192,24 @@ def assess(
     'evolving'
     """
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(check_int("seed", seed, 0)).spawn(3)]
-    reading: Reading | None = None
     if isinstance(data, TaskSequence):
         if mse is not None:
             raise ValueError("Give mse only with means; a sequence provides its own.")
         transform, representation = samples.resolve_transform(features, data, seed)
         reading = samples.read_sequence(data, transform, streams[0], evidence.WORK_LIMIT / evidence.SHUFFLES)
-        moments, name, labels = reading.moments, data.name, data.labels
+        name, labels = data.name, data.labels
     else:
         if mse is None:
-            means = "If you give means, also give mse, their mean squared errors (s = sigma^2 / n). "
-            what = means if isinstance(data, np.ndarray) else "imrc.diagnostics.assess needs a TaskSequence. "
+            what = "If you give means, also give mse, their mean squared errors (s = sigma^2 / n). "
+            what = what if isinstance(data, np.ndarray) else "imrc.diagnostics.assess needs a TaskSequence. "
             raise InputTypeError(what + how_to_make_tasks(data))
-        moments, name, representation = samples.given_moments(data, mse), "given means", "given means"
-        labels = tuple(str(j + 1) for j in range(len(moments.tau)))
+        means = samples.given_moments(data, mse)
+        reading, name, representation = Reading(means, samples.reduce_moments(means)), "given means", "given means"
+        labels = tuple(str(j + 1) for j in range(len(means.tau)))
+    moments, reduced = reading.moments, reading.reduced
     k = len(moments.tau)
     drawn = (499 if k > _MANY_TASKS else 999) if permutations is None else permutations
     drawn = check_int("permutations", drawn, 99, 9999)
-    reduced = samples.reduce_moments(moments)
     found = Assessment(
         verdict=Verdict("too_few", None, "", "", ()),
         name=name,
@@ -219,25 +219,21 @@ def assess(
         m=reduced.m,
         dropped=int((~reduced.kept).sum()),
         n=reduced.n_ref,
-        is_bounded=reading is not None and reading.is_bounded,
+        is_bounded=reading.is_bounded,
         distance=np.zeros((k, k)),
         moments=moments,
     )
     if k < 2 or reduced.m == 0:
         # A single task, or no component that varies.
         return replace(found, verdict=word_verdict("too_few", None, found))
-    m_noise = None if reading is None else samples.noise_components(reading, reduced)
-    rows = None if reading is None else reading.rows
-    p_same = None if rows is None else evidence.exact_p_value(rows, streams[1])
+    p_same = None if reading.rows is None else evidence.exact_p_value(reading.rows, streams[1])
     orders = evidence.draw_orders(k, drawn, streams[2]) if k >= 4 else np.arange(k)[None]
-    found = replace(found, **_evidence(moments.tau[:, reduced.kept], reduced, m_noise, p_same, orders))
+    found = replace(found, **_evidence(moments.tau[:, reduced.kept], reduced, reading.m_noise, p_same, orders))
     first, second, p_change = judge(found)
     verdict = word_verdict(first, second, found)
-    if reading is not None:
-        added = reading.of_rows.notes(is_change_seen=first not in ("no_change", "too_few"))
-        verdict = not_judged(verdict) if reading.of_rows.are_dependent else verdict
-        verdict = replace(verdict, notes=(*verdict.notes, *added))
-    return replace(found, verdict=verdict, p_change=p_change)
+    added = reading.of_rows.notes(is_change_seen=first not in ("no_change", "too_few"))
+    verdict = not_judged(verdict) if reading.of_rows.are_dependent else verdict
+    return replace(found, verdict=replace(verdict, notes=(*verdict.notes, *added)), p_change=p_change)
 
 
 def _evidence(

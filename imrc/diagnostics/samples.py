@@ -174,16 +174,14 @@ def read_rows(tasks: Iterable[tuple[Floats, Ints]]) -> RowNotes:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Result of one pass over the samples of a sequence."""
+    """Result of one pass over the samples of a sequence, or given moments."""
 
-    moments: Moments  # sample averages and their mean squared errors
-    pairs: tuple[Ints, Ints]  # samples of random pairs from different tasks, numbered over all tasks
-    wanted: Ints  # sorted numbers of the samples in some pair
-    picked: Floats  # their mapped rows, shape (wanted, D + 1)
-    picked_classes: Ints  # their classes
-    rows: list[tuple[Floats, Ints]] | None  # mapped rows of all tasks with their classes, if few, for the exact test
-    is_bounded: bool  # whether all features lie in [-1, 1]
-    of_rows: RowNotes
+    moments: Moments
+    reduced: Reduced
+    m_noise: float | None = None  # effective number of independent components of the sampling noise, in [1, m]
+    rows: list[tuple[Floats, Ints]] | None = None  # mapped rows of all tasks with their classes, for the exact test
+    is_bounded: bool = False  # whether all features lie in [-1, 1]
+    of_rows: RowNotes = RowNotes(0.0, 0.0, 1.0)
 
 
 def _draw_pairs(task_of: Ints, generator: np.random.Generator) -> tuple[Ints, Ints]:
@@ -203,7 +201,8 @@ def read_sequence(
 ) -> Reading:
     """Read every task once. Rows are returned if samples times components is at most `keep`."""
     sizes, C = sequence.sizes, sequence.n_classes
-    pairs = _draw_pairs(np.repeat(np.arange(len(sizes)), sizes), generator)
+    task_of = np.repeat(np.arange(len(sizes)), sizes)
+    pairs = _draw_pairs(task_of, generator)
     wanted = np.unique(np.concatenate(pairs))
     picked, classes, averages, row_sums = [], [], [], []
     rows: list[tuple[Floats, Ints]] | None = []
@@ -220,38 +219,26 @@ def read_sequence(
         if rows is not None:
             rows = [*rows, (X1, y)] if float(sizes.sum()) * C * X1.shape[1] <= keep else None
     tau, s = (np.stack(parts) for parts in zip(*averages, strict=True))
-    found, of_picked, notes = np.concatenate(picked), np.concatenate(classes), _row_notes(row_sums)
-    return Reading(Moments(tau, s, sizes), pairs, wanted, found, of_picked, rows, is_bounded, notes)
-
-
-def noise_components(reading: Reading, reduced: Reduced) -> float:
-    """Return the effective number of independent components of the sampling noise, in [1, m].
-
-    On average, residuals of two samples of different tasks have a squared inner product of m^2 / m_noise.
-    """
-    (first, second), sizes = reading.pairs, np.asarray(reading.moments.n)
-    if len(first) == 0:
-        return 1.0
-    task_of = np.repeat(np.arange(len(sizes)), sizes)
-    width, kept = reading.picked.shape[1], reduced.kept
-    root = np.sqrt(np.where(kept, reduced.variance, 1.0))
+    moments, notes = Moments(tau, s, sizes), _row_notes(row_sums)
+    reduced, drawn, drawn_classes = reduce_moments(moments), np.concatenate(picked), np.concatenate(classes)
+    root = np.sqrt(np.where(reduced.kept, reduced.variance, 1.0))
 
     def residuals(index: Ints) -> Floats:
-        task, place = task_of[index], np.searchsorted(reading.wanted, index)
-        out = -reading.moments.tau[task]
-        for c in range(out.shape[1] // width):
-            inside = reading.picked_classes[place] == c
-            out[inside, c * width : (c + 1) * width] += reading.picked[place[inside]]
+        task, place = task_of[index], np.searchsorted(wanted, index)
+        X1, y, width = drawn[place], drawn_classes[place], drawn.shape[1]
+        out = -tau[task]
+        for c in range(C):
+            out[y == c, c * width : (c + 1) * width] += X1[y == c]
         scale = np.sqrt(sizes[task] / (sizes[task] - 1.0))
-        return np.asarray((out / root)[:, kept] * scale[:, None])
+        return np.asarray((out / root)[:, reduced.kept] * scale[:, None])
 
-    squared = [
-        (residuals(first[a : a + _CHUNK]) * residuals(second[a : a + _CHUNK])).sum(axis=1) ** 2
-        for a in range(0, len(first), _CHUNK)
-    ]
-    mean = float(np.concatenate(squared).mean())
-    m = reduced.m
-    return float(np.clip(m * m / mean if mean > 0 else m, 1.0, m))
+    chunks = [[index[a : a + _CHUNK] for index in pairs] for a in range(0, len(pairs[0]), _CHUNK)]
+    squared = [(residuals(first) * residuals(second)).sum(axis=1) ** 2 for first, second in chunks]
+    m, m_noise = reduced.m, 1.0
+    if squared:  # they are m^2 / m_noise on average
+        mean = float(np.concatenate(squared).mean())
+        m_noise = float(np.clip(m * m / mean if mean > 0 else m, 1.0, m))
+    return Reading(moments, reduced, m_noise, rows, is_bounded, notes)
 
 
 def resolve_transform(features: object, sequence: TaskSequence, seed: int) -> tuple[Transform, str]:

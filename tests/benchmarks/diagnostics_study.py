@@ -1,6 +1,6 @@
-"""Confusion matrix of `imrc.diagnostics.assess` on simulated sequences whose kind of change is known.
+"""Confusion matrix of `imrc.diagnostics.assess` on simulated sequences of known kinds of change.
 
-One command re-simulates it:
+This command simulates them again:
 
     PYTHONPATH=. python tests/benchmarks/diagnostics_study.py [--runs 320] [--others 64]
 
@@ -10,8 +10,8 @@ frequencies (m = 202); n is 10 or 100 and nominal 1 or 3 (n d^2 / sigma^2 about 
 seed, derived from the seed, the scenario, k and the number of the run.
 
 Writes ``results/diagnostics_confusion.csv`` (one row per scenario and k: runs, share of each verdict in percent) and
-``results/diagnostics_rates.csv`` (error rates with standard errors and their limits). A study that was stopped goes on
-where it was.
+``results/diagnostics_rates.csv`` (error rates with standard errors and their limits). A study continues where you
+stopped it.
 """
 
 import platform
@@ -97,7 +97,7 @@ def simulate(scenario: str, k: int, run: int, seed: int) -> tuple[imrc.TaskSeque
 
 
 def run_study(runs: int, others: int, seed: int, kept: Path) -> pd.DataFrame:
-    """Assess all sequences; one row per run, kept in a file as it comes, so a study that was stopped goes on."""
+    """Assess all sequences. Each run is a row in a file, so that the study can continue after a stop."""
     store = Cells(kept, ("scenario", "k", "run"))
     for scenario in SCENARIOS:
         for k in TASKS:
