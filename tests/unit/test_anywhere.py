@@ -1,6 +1,7 @@
 """The library and the command work where they were installed by somebody else, and on terminals of every kind."""
 
 import errno
+import io
 import json
 import os
 import re
@@ -39,15 +40,11 @@ print(folder, folder.stat().st_mode, any(folder.rglob("*.nbi")))
 """
 
 
-def run_python(
-    code: str, *arguments: str, encoding: str = "utf-8", **environment: str
-) -> subprocess.CompletedProcess[str]:
+def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run code in a process of its own, with nothing of this one's settings."""
     keep = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "HOME", "SYSTEMROOT") if name in os.environ}
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        capture_output=True, cwd=ROOT, env={**keep, **environment}, timeout=170, encoding=encoding,
-    )  # fmt: skip
+    told = {"capture_output": True, "cwd": ROOT, "env": {**keep, **environment}, "timeout": 170, "encoding": "utf-8"}
+    return subprocess.run([sys.executable, "-c", code], **told)
 
 
 def test_it_computes_where_nothing_may_be_written_and_says_so_once(tmp_path):
@@ -69,31 +66,21 @@ def test_where_it_may_be_written_nothing_is_said():
     assert (done.stdout.strip(), done.stderr) == ("None", "")
 
 
-def printed(*commands: list[str], encoding: str) -> list[str]:
-    """Return what each command prints on a terminal of this encoding, all of them in one process."""
-    code = (
-        "import json, sys\nfrom imrc.cli import main\n"
-        "for words in json.loads(sys.argv[1]):\n    assert main(words) == 0\n    print(end='\\f')"
-    )
-    done = run_python(code, json.dumps(commands), encoding=encoding, PYTHONIOENCODING=encoding)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split("\f")[:-1]
-
-
-@pytest.fixture(scope="module")
-def usual() -> list[str]:
-    """Return what is printed where every character can be shown."""
-    return printed(["datasets", "list"], ["datasets", "list", "--json"], encoding="utf-8")
-
-
 @pytest.mark.parametrize("encoding", ["ascii", "cp1251", "cp932", "cp437"])
-def test_results_are_printed_where_characters_are_missing(encoding, usual):
-    run = ["run", "identical", "-n", "5", "-k", "3", "--repetitions", "2", "--preset", "paper"]
-    shown, table, listed = printed(run, ["datasets", "list"], ["datasets", "list", "--json"], encoding=encoding)
+def test_results_are_printed_where_characters_are_missing(encoding, monkeypatch):
+    def printed(*words: str, encoding: str = encoding) -> str:
+        terminal = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+        monkeypatch.setattr(sys, "stdout", terminal)
+        assert main(words) == 0
+        terminal.flush()
+        return terminal.buffer.getvalue().decode(encoding)
+
+    shown = printed("run", "identical", "-n", "5", "-k", "3", "--repetitions", "2", "--preset", "paper")
     sign = re.search(r"Forward and backward +[0-9.]+ (\S) ", shown)[1]
     assert sign == ("?" if encoding == "ascii" else "±")
-    assert table == usual[0].encode(encoding, "replace").decode(encoding)
-    assert json.loads(listed) == json.loads(usual[1])  # without any loss
+    table, listed = ["datasets", "list"], ["datasets", "list", "--json"]
+    assert printed(*table) == printed(*table, encoding="utf-8").encode(encoding, "replace").decode(encoding)
+    assert json.loads(printed(*listed)) == json.loads(printed(*listed, encoding="utf-8"))  # without any loss
 
 
 @pytest.mark.parametrize(
@@ -107,27 +94,22 @@ def test_results_are_printed_where_characters_are_missing(encoding, usual):
         (["--address", "x" * 80], "is not an address of this machine"),
         (["--address", "192.0.2.7"], "is not an address of this machine"),
         (["--limit", "lots"], "gigabytes and minutes"),
+        (["--port", "TAKEN"], " is in use. Choose another with --port"),
     ],
 )
 def test_a_server_that_cannot_be_started_says_why(options, message, monkeypatch, capsys):
-    monkeypatch.setattr(os, "execv", lambda *_: pytest.fail("a server was started"))
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("a server was started"))
-    try:
-        status = main(["app", *options])
-    except SystemExit as stopped:
-        status = stopped.code
+    for place in ("os.execv", "subprocess.run"):
+        monkeypatch.setattr(place, lambda *_, **__: pytest.fail("a server was started"))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        try:
+            status = main(["app", *(port if word == "TAKEN" else word for word in options)])
+        except SystemExit as stopped:
+            status = stopped.code
     error = capsys.readouterr().err
     assert status == 2
     assert message in error
     assert "Traceback" not in error
-
-
-def test_a_port_in_use_is_named(monkeypatch, capsys):
-    monkeypatch.setattr(os, "execv", lambda *_: pytest.fail("a server was started"))
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        assert main(["app", "--port", str(port)]) == 2
-    assert f"Port {port} is in use" in capsys.readouterr().err
 
 
 def test_stopped_while_loading_there_is_no_traceback():
