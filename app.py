@@ -6,13 +6,14 @@ A page is a line of `pages.registry.PAGES` and a folder in `pages`.
 from __future__ import annotations
 
 import gc
+import threading
 
 import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
 from pages.registry import PAGES
-from pages.shell import frame, guard, sidebar, state, streamlit_private
+from pages.shell import frame, guard, running, sidebar, state, streamlit_private
 
 if __name__ != "__main__":
     # The server imports this file once, before the first visitor.
@@ -23,6 +24,7 @@ if __name__ != "__main__":
         on_script_error=frame.was_shown,
         middleware=[Middleware(guard.Guard)],
     )
+    threading.Thread(target=running.compile_early, daemon=True).start()
     # After every run of a page Streamlit searches all objects for garbage. Libraries are none, and nobody is here yet.
     gc.freeze()
 else:

@@ -125,7 +125,7 @@ class HalfAngle(RandomFourier):
 
     def transform(self, X: Floats) -> Floats:
         """Return cosines and sines of the projections, within 4e-16 of `RandomFourier`."""
-        tangents, count = np.tan(X @ (0.5 * self.frequencies)), self.frequencies.shape[1]
+        tangents, count = np.tan(0.5 * (X @ self.frequencies)), self.frequencies.shape[1]
         out, factor = np.empty((len(X), self.n_outputs)), 2.0 / (1.0 + tangents * tangents)
         np.subtract(factor, 1.0, out=out[:, :count])
         np.multiply(factor, tangents, out=out[:, count:])

@@ -185,7 +185,7 @@ class RateWeights:
         """Take in the next task, without labels if it has no samples, and drop the oldest tasks."""
         fresh = np.zeros((len(self._rates), 1))
         for place, task in enumerate(self._within):
-            own, forward = (np.hstack([part[:, dropped:], fresh]) for part in (task.own, task.forward))
+            own, forward = (np.concatenate([part[:, dropped:], fresh], axis=1) for part in (task.own, task.forward))
             self._within[place] = task._replace(own=own, forward=forward)
         self._before = self._within[-1][2:4] if self._within else (fresh, np.full_like(fresh, np.inf))
         own = np.zeros_like(self._before[0])

@@ -292,6 +292,20 @@ def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSa
     return EffectiveSamples(mean, max(low, 0.0), high, own, borrowing(result) if rule != "single" else 1.0, whose)
 
 
+KINDS = {"rate 0": "“all tasks are alike”", "": "rates in between", "rate inf": "“each task is its own”"}
+"""Kinds of rates by their names in `RunResult.choices`; "" is every other name."""
+
+
+def shares(result: RunResult) -> dict[str, float]:
+    """Return the mean share of each kind of rate, over steps and repetitions; none where no rates are compared."""
+    found: dict[str, float] = {}
+    for name, values in result.choices.items():
+        if name != "penalty":
+            kind = KINDS.get(name, KINDS[""])
+            found[kind] = found.get(kind, 0.0) + float(values.mean())
+    return found
+
+
 def borrowing(result: RunResult) -> float:
     """Return the share other tasks have, mean over the steps from the second task on: 1 if used throughout."""
     alone = result.choices.get("rate inf")

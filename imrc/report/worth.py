@@ -14,9 +14,10 @@ from imrc._types import Floats
 from imrc.diagnostics import Assessment, Verdict
 from imrc.evaluation import RunResult
 from imrc.evaluation.budget import falling, samples_at, samples_to_reach
-from imrc.evaluation.measures import EffectiveSamples, effective_samples, interval_text
+from imrc.evaluation.measures import EffectiveSamples, effective_samples, interval_text, shares
 from imrc.evaluation.settings import BORROWING
 from imrc.evaluation.significance import interval_columns, mean_interval, with_error
+from imrc.paper.grid import accounts
 from imrc.planning import Plan, effective_samples_of
 from imrc.wording import RULES, capital, decimal, listed
 
@@ -86,19 +87,21 @@ def reason_sentence(result: RunResult, diagnosis: Assessment | None = None) -> s
 
 
 def accounts_sentence(result: RunResult) -> str:
-    """State how W and past predictions decided how much weight the past gets, and what a task is worth with it."""
-    window, worth = result.settings.learner.W, effective_samples(result)
-    samples = f"{_WHOSE[result.scenario.kind].format(result.settings.n)} {worth.mean:,.1f} samples on average."
-    shares: dict[str, float] = {}
-    for name, values in result.choices.items():
-        if name.startswith("rate "):
-            kind = {"rate 0": "“all tasks are alike”", "rate inf": "“each task is its own”"}.get(
-                name, "rates in between"
-            )
-            shares[kind] = shares.get(kind, 0.0) + float(values.mean())
-    if not shares:
+    """State how W and past predictions decided how much weight the past gets, and what a task is worth with it.
+
+    Empty for a run that comes with the package, if this is not part of it.
+    """
+    if result.ess_tables:
+        found, worth = shares(result), effective_samples(result).mean
+    elif (kept := accounts(result)) is not None:
+        found, worth = kept
+    else:
+        return ""
+    window = result.settings.learner.W
+    samples = f"{_WHOSE[result.scenario.kind].format(result.settings.n)} {worth:,.1f} samples on average."
+    if not found:
         return f"Each rate of change is the mean of the {window} nearest squared differences (W = {window}). {samples}"
-    given = listed([f"{100 * share:.0f}\u00a0% {kind}" for kind, share in shares.items()])
+    given = listed([f"{100 * share:.0f}\u00a0% {kind}" for kind, share in found.items()])
     arrivals = "every new task" if window == "all" else f"the last {window} tasks"
     return f"Weight of each assumption, by how well it predicted {arrivals} (W = {window}): {given}. {samples}"
 

@@ -7,7 +7,7 @@ import streamlit as st
 from imrc.report import Report
 from pages.result import views
 from pages.shell import controls, exporting, state
-from pages.shell.running import current_report
+from pages.shell.running import current_report, whole
 
 visit = state.visit()
 choice, sequence = visit.choice, visit.sequence()
@@ -64,4 +64,4 @@ with below:
 with controls.for_experts("experts") as fold:
     if fold.open:
         told = "All numbers, and what the rules promise for each task."
-        controls.part("Show", views.EXPERTS, "expert", told)(report, sequence)
+        controls.part("Show", views.EXPERTS, "expert", told)(whole(report), sequence)

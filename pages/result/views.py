@@ -36,7 +36,7 @@ from pages.result import what_if
 from pages.shell import charts, controls, state
 from pages.shell.choice import plain
 from pages.shell.keeping import Kept
-from pages.shell.running import current_report
+from pages.shell.running import current_report, whole
 
 LANDING = "six_or_nine"
 """The dataset the app opens with; its picture is drawn in the browser from errors measured before."""
@@ -99,6 +99,9 @@ def how_judged(report: Report) -> None:
     many, averaged = report.run.settings.repetitions, HEADLINES[report.run.scenario.kind]
     over = f"{many} repetitions" if many > 1 else "one repetition"
     learner, *notes = report.decision.notes
+    if not report.run.ess_tables:
+        made = "computed by `{command}` on {date}".format(**shipped.index()["grid"])
+        notes.append(f"These errors come with the app, {made}. On another processor, a few answers may differ.")
     told = f"{in_words(report, 'with its standard error')}  \n{learner}"
     said = [f"{capital(report.decision.measure)}: {averaged}, over {over}.", *notes]
     st.caption("  \n".join(said), help=told)
@@ -121,7 +124,7 @@ def show(report: Report, sequence: imrc.TaskSequence, *, decision: bool) -> None
     view = controls.switch("Look closer", titles, "view", about, label_visibility="collapsed")
     if view == "time":
         heatmaps(report)
-        st.markdown(report.accounts)
+        st.markdown(report.accounts or whole(report).accounts)
     elif view == "tasks":
         charts.show(run_ladder, report.run, name="ladder")
     elif view == "budget":

@@ -14,6 +14,7 @@ import streamlit as st
 
 import imrc
 from imrc._checks import InputError
+from imrc.evaluation.run import run_all
 from imrc.evaluation.settings import STRATEGIES, STRATEGY_TITLES
 from imrc.model import Model, fit_model, scored_in_words
 from imrc.report import Report
@@ -47,7 +48,9 @@ def buttons(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
 
 
 def _html(found: Report, sequence: Callable[[], imrc.TaskSequence], **options: Any) -> str:  # noqa: ANN401
-    return page_of(replace(found, sequence=sequence()), **options)
+    tasks = sequence()
+    run = found.run if found.run.ess_tables else run_all(tasks, found.run.settings)
+    return page_of(replace(found, sequence=tasks, run=run), **options)
 
 
 def _report(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:

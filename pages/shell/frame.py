@@ -197,7 +197,7 @@ def show_pinned() -> None:
     if visit.pinned == visit.choice:
         st.caption(":material/keep: This run is pinned. Change a setting to compare.")
         return
-    before = running.result_of(visit.pinned)
+    before = running.result_of(visit.pinned, whole=False)
     if before is None:
         return
     told = "the runs differ in tasks, draws or scenario, so their errors cannot be compared"

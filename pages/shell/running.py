@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import math
+import subprocess  # nosec B404
+import sys
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -20,6 +23,7 @@ from imrc.evaluation.run import REFERENCE, split_references, with_references
 from imrc.evaluation.settings import diagnosis_cells, run_cells
 from imrc.evaluation.splits import sample_sizes
 from imrc.features import FeatureSpec
+from imrc.paper import grid
 from imrc.report import FIRST_LOOK, Report
 from imrc.solvers import warm_up
 from imrc.sweeps import ResultStore, StoreError, default_store_path
@@ -78,6 +82,7 @@ _FIRST_SHOWN_S = 0.3
 """A run that ends sooner shows no progress bar: it would only flicker."""
 
 kept_runs = Kept[state.RunKey, RunResult]("runs")
+_shipped = Kept[state.RunKey, RunResult | None]("shipped")
 _diagnoses = Kept[tuple[str, FeatureSpec, int], Assessment]("diagnoses")
 
 
@@ -119,6 +124,15 @@ class Solver:
 def solver() -> Solver:
     """Return the one state of this server."""
     return Solver()
+
+
+def compile_early() -> None:
+    """Compile the solver beside the server, whose first visitors see what comes with the app, and load it."""
+    code = "from imrc.solvers import warm_up; warm_up()"
+    with solver().lock:
+        subprocess.run([sys.executable, "-c", code], check=False)  # noqa: S603 - no shell, fixed command  # nosec B603
+        warm_up()
+        solver().done = True
 
 
 def ensure_compiled(slot: Any) -> None:  # noqa: ANN401 - Streamlit's own element
@@ -177,8 +191,11 @@ def _waits(choice: Choice, sequence: imrc.TaskSequence) -> float:
     return seconds if AT_ONCE_S < seconds < math.inf and _kept(choice, sequence) is None else 0.0
 
 
-def _kept(choice: Choice, sequence: imrc.TaskSequence, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
-    """Return the result of these settings if it is kept, or held by one that is: of more tasks, steps, repetitions."""
+def _kept(choice: Choice, sequence: imrc.TaskSequence, *, whole: bool = False, **changes: Any) -> RunResult | None:  # noqa: ANN401
+    """Return the result of these settings if it is kept, or held by one that is: of more tasks, steps, repetitions.
+
+    Unless it must be `whole`, its errors may be those that come with the app.
+    """
     key = state.key_of(sequence, choice.settings, **changes)
     found = kept_runs.get(key)
     if found is not None:
@@ -187,12 +204,18 @@ def _kept(choice: Choice, sequence: imrc.TaskSequence, **changes: Any) -> RunRes
     for run in kept_runs.values():
         if (run.settings.n, run.settings.seed) != (n, seed):
             continue
-        whole, asked = sequence, _changed(choice, changes)
+        longer, asked = sequence, _changed(choice, changes)
         if run.n_tasks > len(sequence) and run.name == sequence.name and not state.is_large(choice.dataset):
-            whole, asked = state.visit().longer(choice, run.n_tasks), replace(asked, k=len(sequence))
-        held = run.answering(asked, whole)
+            longer, asked = state.visit().longer(choice, run.n_tasks), replace(asked, k=len(sequence))
+        held = run.answering(asked, longer)
         if held is not None and held.fingerprint == sequence.fingerprint:
             return kept_runs.put(key, replace(held, settings=_changed(choice, changes)))
+    wide = replace(choice.settings.computed, n=n, b=grid.REACH)
+    make = partial(grid.run, sequence, wide)
+    shipped = None if whole else _shipped.get_or_make((sequence.fingerprint, wide.key()), make)
+    for run in () if shipped is None else split_references(shipped, wide):
+        if (held := run.answering(_changed(choice, changes), sequence)) is not None:
+            return replace(held, settings=_changed(choice, changes))
     return None
 
 
@@ -213,14 +236,15 @@ def _judged(result: RunResult, choice: Choice, sequence: imrc.TaskSequence, chan
     return state.named(result if result.settings.scenario == scenario else result.seen_as(scenario), sequence)
 
 
-def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
+def result_of(choice: Choice, *, whole: bool = True, **changes: Any) -> RunResult | None:  # noqa: ANN401 - as above
     """Return the result of a choice, kept or computed now with progress and Stop; None if it did not finish one task.
 
-    A run that was stopped gives what it reached.
+    A run that was stopped gives what it reached. If not `whole`, errors are enough.
     """
     visit = state.visit()
     sequence = visit.sequence_for(choice)
-    key, result = state.key_of(sequence, choice.settings, **changes), _kept(choice, sequence, **changes)
+    key = state.key_of(sequence, choice.settings, **changes)
+    result = _kept(choice, sequence, whole=whole, **changes)
     slot = st.empty()  # also where nothing is to be computed: what follows keeps its place, and a click on it counts
     if result is None:
         settings = _changed(choice, changes)
@@ -240,27 +264,31 @@ def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN4
 
 
 def current_report(
-    *, diagnosed: bool = False, labels: bool = False, first_look: Callable[[Report], object] | None = None
+    *,
+    diagnosed: bool = False,
+    labels: bool = False,
+    whole: bool = False,
+    first_look: Callable[[Report], object] | None = None,
 ) -> Report | None:
     """Return the one report of the run shown; None if no task was learnt.
 
-    `diagnosed`: with how the tasks change; `labels`: with the runs at other n, made if they are not there; `first_look`
-    draws what the first repetitions of a longer run show.
+    `whole`: with more than errors; `diagnosed`: with how the tasks change; `labels`: with the runs at other n, made if
+    they are not there; `first_look` draws what the first repetitions of a longer run show.
     """
     visit = state.visit()
     choice, sequence = visit.choice, visit.sequence()
     key, beside = (state.key_of(sequence, choice.settings, **changes) for changes in ({}, REFERENCE))
-    begins = first_look is not None and visit.stopped is None and _kept(choice, sequence) is None
+    begins = first_look is not None and visit.stopped is None and _kept(choice, sequence, whole=whole) is None
     slot = st.empty()  # as in `result_of`
     if begins and not _show_first(choice, sequence, first_look, slot):
         return None
-    run = result_of(choice)
+    run = result_of(choice, whole=whole)
     if run is None:
         return None
     # References have all tasks, which a stopped run has not.
     known = run.n_tasks == len(sequence) and run.settings.repetitions == choice.settings.repetitions
-    references = result_of(choice, **REFERENCE) if known and visit.stopped != beside else None
-    of = (key, choice, sequence.name, run.n_tasks, run.settings.repetitions, references is None)
+    references = result_of(choice, whole=whole, **REFERENCE) if known and visit.stopped != beside else None
+    of = (key, choice, sequence.name, run.n_tasks, run.settings.repetitions, references is None, bool(run.ess_tables))
     found = visit.report[1] if visit.report is not None and visit.report[0] == of else None
     if found is None:
         found = _report(choice, sequence, run, references)
@@ -271,6 +299,11 @@ def current_report(
     if not state.is_large(choice.dataset):  # of those no visitor holds one
         visit.report = of, found
     return found
+
+
+def whole(report: Report) -> Report:
+    """Return the report of the run shown with more than errors, which is run now where only these come with the app."""
+    return report if report.run.ess_tables else current_report(whole=True) or report
 
 
 def _report(choice: Choice, sequence: imrc.TaskSequence, run: RunResult, references: RunResult | None) -> Report:
@@ -300,7 +333,7 @@ def runs_by_n(*, kept: bool) -> list[RunResult]:
     choice, sequence = state.visit().choice, state.visit().sequence()
     runs = []
     for n in sample_sizes(largest_n(sequence), choice.settings.n):
-        run = kept_result(choice, n=n) if kept else result_of(choice, n=n)
+        run = kept_result(choice, n=n) if kept else result_of(choice, whole=False, n=n)
         if run is None or run.n_tasks < len(sequence):
             return []
         runs.append(run)

@@ -75,7 +75,7 @@ count = controls.toggle(
     "Runs several n, and finds the one at which a task alone has the same error.",
     place=row,
 )
-report = running.current_report(diagnosed=True, labels=count)
+report = running.current_report(diagnosed=True, labels=count, whole=True)
 if report is None:
     st.stop()
 with head:

@@ -6,10 +6,12 @@ import shutil
 import pytest
 
 import imrc
+from imrc.evaluation import RunSettings
 from imrc.evaluation.significance import with_error
+from imrc.paper import grid
 from imrc.sweeps import ResultStore, SweepSpec, plan_sweep, run_sweep
 from pages.shell import running
-from tests.app.conftest import metrics
+from tests.app.conftest import metrics, texts
 
 RUN = {"n": 6, "b": 2, "W": 3, "preset": "paper", "features": "standardised", "seed": 4, "repetitions": 3}
 LINK = {name: str(value) for name, value in {"dataset": "random_walk", "k": 5, **RUN}.items()}
@@ -53,6 +55,22 @@ def test_a_stored_run_shows_at_once_and_equals_the_computed_one(app, monkeypatch
         expected = imrc.evaluate(sequence, **RUN | {"repetitions": repetitions}).headline()
         for rule, name in (("single", "alone"), ("forward", "forward"), ("forward_backward", "forward and backward")):
             assert metrics(test)[f"Error, {name}"] == with_error(expected[rule])
+
+
+def test_what_comes_with_the_app_needs_no_run_until_more_than_errors_is_asked_for(app, monkeypatch):
+    monkeypatch.setattr(running, "_compute", lambda *_, **__: pytest.fail("a run was started"))
+    test, sequence = app(), imrc.datasets.load("six_or_nine")
+    for name, value in (("n", 6), ("b", 1), ("W", 3)):
+        test.number_input(key=name).set_value(value).run()
+        assert not test.exception
+    held = grid.run(sequence, RunSettings(n=6, W=3)).answering(RunSettings(n=6, b=1, W=3), sequence)
+    for rule, name in (("single", "alone"), ("forward_backward", "forward and backward")):
+        assert metrics(test)[f"Error, {name}"] == with_error(held.headline()[rule])
+    assert "These errors come with the app, computed by" in texts(test)
+    monkeypatch.undo()
+    test.switch_page("pages/why_it_helps/page.py").run()
+    assert not test.exception
+    assert "promise" in texts(test)
 
 
 @pytest.mark.parametrize(

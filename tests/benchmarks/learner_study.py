@@ -9,11 +9,12 @@ are skipped, so a run that was stopped goes on where it was. Rows "recommended_1
 version 1.0 (commit 858417b) on the same data, draws and random features. Tables of the task to come alone were measured
 once (commit b2d3ea4, action `next`); `report --tables next` shows them.
 
-The sequences are those of `sequences.py`.
+Real datasets are read from $IMRC_DATA, streams from $IMRC_STREAMS.
 """
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -24,17 +25,36 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import imrc
+from imrc.atlas import of_file
+from imrc.atlas._cards import STREAMS
 from imrc.evaluation import largest_n
 from imrc.evaluation.measures import calibration_error, log_loss
 from tests.benchmarks.common import RESULTS, Cells, parser
-from tests.benchmarks.sequences import SEQUENCES
 
 B = 3
+MADE = ("rotated_digits", *imrc.datasets.names("synthetic"))
+SEQUENCES = {
+    **dict.fromkeys(("usenet1", "usenet2"), (0, 5)),
+    **{"german": (0, 3), "spam": (0, 20), "power_supply": (40, 60), "weather": (25, 45)},
+    **{"covertype_excerpt": (0, 20), "rotated_mnist": (0, 15), **dict.fromkeys((*MADE, *STREAMS), (0, 20))},
+}
+"""The 21 sequences, with their first task and the one after the last."""
 SEEN = (
     "weather", "rotated_digits", "independent", "identical", "periodic", "movingsquares", "chess", "sea",
     "luxembourg", "usenet1", "usenet2", "spam", "covertype_excerpt",
 )  # fmt: skip
 """Sequences on which choices were made; all others are untouched."""
+
+
+def loaded(name: str, seed: int) -> imrc.TaskSequence:
+    """Return the tasks of a sequence; the seed decides the data of those that are made, or drawn."""
+    first, end = SEQUENCES[name]
+    if name in STREAMS:
+        sequence = of_file("IMRC_STREAMS", name, STREAMS[name][0], every=300)
+    else:
+        drawn = {"tasks": end, "seed": seed} if name in (*MADE, "rotated_mnist") else {}
+        sequence = imrc.datasets.load(name, **drawn)
+    return replace(sequence, tasks=sequence.tasks[first:end])
 
 
 def evaluated(sequence: imrc.TaskSequence, n: int, seed: int, **options: object) -> dict[str, object]:
@@ -76,15 +96,15 @@ def add(store: Cells, cell: tuple[object, ...], row: dict[str, object]) -> None:
 
 def run_continual(store: Cells, methods: list[str], sizes: list[int], seeds: range, only: list[str]) -> None:
     """Run what is missing, a seed after the other."""
-    for n, seed, setting in product(sizes, seeds, SEQUENCES):
-        missing = [method for method in methods if not store.has(setting.dataset, n, seed, method)]
-        if not missing or (only and setting.dataset not in only):
+    for n, seed, name in product(sizes, seeds, only or SEQUENCES):
+        missing = [method for method in methods if not store.has(name, n, seed, method)]
+        if not missing:
             continue
-        sequence = setting.load(seed)
+        sequence = loaded(name, seed)
         most = largest_n(sequence)
         if n <= max(most, 50):  # digits have 45 samples to learn from: their largest n counts as 50
             for method in missing:
-                add(store, (setting.dataset, n, seed, method), CONTINUAL[method](sequence, min(n, most), seed))
+                add(store, (name, n, seed, method), CONTINUAL[method](sequence, min(n, most), seed))
 
 
 def summed_up(data: pd.DataFrame, error: str) -> pd.DataFrame:

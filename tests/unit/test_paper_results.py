@@ -1,6 +1,7 @@
 """Results that come with the package, their cells beside the printed values, and their figures."""
 
 import hashlib
+import itertools
 import pkgutil
 import shlex
 import sys
@@ -15,7 +16,10 @@ from imrc import datasets
 from imrc.commands.main import parser
 from imrc.core.learner import Learner
 from imrc.core.settings import resolve_settings
-from imrc.paper import cells, method, shipped
+from imrc.evaluation import RunSettings, largest_n
+from imrc.evaluation.columns import arrays_of
+from imrc.evaluation.run import run_all
+from imrc.paper import cells, grid, method, shipped
 from imrc.paper.measure import TOLERANCE
 from imrc.paper.printed import (
     STAND_INS,
@@ -25,6 +29,7 @@ from imrc.paper.printed import (
     printed_errors,
 )
 from imrc.plots import printed_matrix
+from imrc.report.worth import accounts_sentence
 
 
 def test_every_file_is_there_and_every_command_is_understood():
@@ -66,6 +71,39 @@ def test_the_shipped_comparison_is_the_one_that_was_measured():
     run = imrc.evaluate(sequence, n=10, methods=("pooled",), repetitions=10)
     found = shipped.comparison("identical").query("n == 10 and method == 'pooled'")
     np.testing.assert_allclose(found["average"], run.per_repetition("pooled"), atol=1e-5)
+
+
+def test_runs_that_come_with_the_app_are_what_the_library_computes(tmp_path, monkeypatch):
+    sequence, settings = datasets.load("six_or_nine"), RunSettings(n=4, b=2, repetitions=3)
+    shipped_run, whole = grid.run(sequence, settings), run_all(sequence, grid.settings_of(4))
+    for rule, errors in whole.errors.items():
+        # Another processor may turn samples whose scores are nearly equal.
+        turned = (errors != shipped_run.errors[rule]) & ~np.isnan(errors)
+        assert turned.mean() < 0.02, rule
+    grid.write(tmp_path / "grid.zip", {sequence.fingerprint: [grid.row_of(whole)]})
+    with monkeypatch.context() as patch:
+        patch.setattr(grid, "results_folder", lambda: tmp_path)
+        patch.setattr(grid, "_rows", grid._rows.__wrapped__)
+        kept = arrays_of(grid.run(sequence, settings))
+    same = {kind: np.array_equal(values, arrays_of(whole)[kind], equal_nan=True) for kind, values in kept.items()}
+    assert [kind for kind, equal in same.items() if not equal] == [("time_s", "")]
+    for scenario, b in itertools.product(("continual", "adaptation", "next_task"), (0, 2, 5)):
+        asked = RunSettings(n=4, b=b, scenario=scenario)
+        held = [one.answering(asked.computed, sequence).seen_as(scenario) for one in (shipped_run, whole)]
+        assert accounts_sentence(held[0]) == accounts_sentence(held[1])
+
+
+def test_every_n_of_the_built_in_data_comes_with_the_app():
+    assert (shipped.results_folder() / shipped.index()["grid"]["file"]).stat().st_size < 800_000
+    for name in datasets.names():
+        if datasets.status(name).where == "built in":
+            sequence = datasets.load(name)
+            most = min(50, largest_n(sequence))
+            windows = range(20) if datasets.entry(name).group == "built in" else (0,)
+            rows = grid._rows(sequence.fingerprint)[:, :2].tolist()
+            assert sorted(rows) == [[n, W] for n in range(4, most + 1) for W in windows], name
+    assert grid.run(sequence, RunSettings(n=10, seed=1)) is None
+    assert grid.run(sequence, RunSettings(n=10, preset="paper")) is None
 
 
 def test_one_row_per_cell():
