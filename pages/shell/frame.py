@@ -73,7 +73,7 @@ STYLE = f"""<style>
 .st-key-landing.st-key-landing {{ min-height: 25.2rem }}
 .st-key-lower_headline.st-key-lower_headline {{ min-height: 3.4rem }}
 .st-key-headline.st-key-headline {{ min-height: 4.2rem }}
-.st-key-to_do.st-key-to_do {{ min-height: 4rem }}
+.st-key-to_do.st-key-to_do {{ min-height: 4rem; padding-top: 0.5rem }}
 @media (max-width: 1200px) {{
   .st-key-closer [data-testid=stHorizontalBlock].stHorizontalBlock {{ flex-direction: column }}
   .st-key-closer [data-testid=stColumn].stColumn {{ flex: none; width: 100% }}
@@ -83,7 +83,7 @@ STYLE = f"""<style>
   .st-key-landing.st-key-landing {{ min-height: 46rem }}
   .st-key-lower_headline.st-key-lower_headline {{ min-height: 8rem }}
   .st-key-headline.st-key-headline {{ min-height: 12.5rem }}
-  .st-key-to_do.st-key-to_do {{ min-height: 14rem }}
+  .st-key-to_do.st-key-to_do {{ min-height: 10.5rem }}
   [data-testid=stExpandSidebarButton] {{ width: auto }}
   [data-testid=stExpandSidebarButton]::after {{ content: "Pages and settings"; padding-left: 0.5rem }}
 }}
