@@ -161,7 +161,7 @@ def moving_clouds(clouds: Clouds) -> go.Figure:
     """Return the clouds of `task_clouds`, a colour for each class, with a slider over the tasks that moves them."""
     low, high = np.quantile(np.concatenate(clouds.points), [0.005, 0.995], axis=0)
     room, (across, up) = 0.08 * (high - low) + 1e-9, escaped(clouds.axes)
-    short = len(across) + len(up) < 36
+    short = len(across) + len(up) < 12  # beside another chart there is little room
 
     def drawn(place: int) -> list[dict[str, Any]]:
         points, codes = clouds.points[place], clouds.codes[place]

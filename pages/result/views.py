@@ -99,10 +99,10 @@ def how_judged(report: Report) -> None:
     many, averaged = report.run.settings.repetitions, HEADLINES[report.run.scenario.kind]
     over = f"{many} repetitions" if many > 1 else "one repetition"
     learner, *notes = report.decision.notes
-    if not report.run.ess_tables:
-        made = "computed by `{command}` on {date}".format(**shipped.index()["grid"])
-        notes.append(f"These errors come with the app, {made}. On another processor, a few answers may differ.")
     told = f"{in_words(report, 'with its standard error')}  \n{learner}"
+    if not report.run.ess_tables:
+        made = "computed by {command} on {date}".format(**shipped.index()["grid"])
+        told += f"  \nThese errors come with the app, {made}. On another processor, a few answers may differ."
     said = [f"{capital(report.decision.measure)}: {averaged}, over {over}.", *notes]
     st.caption("  \n".join(said), help=told)
 

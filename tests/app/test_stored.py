@@ -66,7 +66,7 @@ def test_what_comes_with_the_app_needs_no_run_until_more_than_errors_is_asked_fo
     held = grid.run(sequence, RunSettings(n=6, W=3)).answering(RunSettings(n=6, b=1, W=3), sequence)
     for rule, name in (("single", "alone"), ("forward_backward", "forward and backward")):
         assert metrics(test)[f"Error, {name}"] == with_error(held.headline()[rule])
-    assert "These errors come with the app, computed by" in texts(test)
+    assert "These errors come with the app, computed by" in " ".join(one.proto.help for one in test.caption)
     monkeypatch.undo()
     test.switch_page("pages/why_it_helps/page.py").run()
     assert not test.exception
