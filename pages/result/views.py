@@ -175,10 +175,6 @@ def _risks(report: Report, _sequence: imrc.TaskSequence) -> None:
     )
 
 
-def _differences(report: Report, _sequence: imrc.TaskSequence) -> None:
-    heatmaps(report, "difference")
-
-
 def _curves(report: Report, _sequence: imrc.TaskSequence) -> None:
     run = report.run
     charts.show(run_curves, run, report.references, name="error-curves")
@@ -240,7 +236,7 @@ EXPERTS = {
     "numbers": ("Numbers", _numbers),
     "calibration": ("Calibration", _calibration),
     "risk": ("Risks", _risks),
-    "difference": ("Differences", _differences),
+    "difference": ("Differences", lambda report, _: heatmaps(report, "difference")),
     "curves": ("Curves", _curves),
     "task": ("One task", _task),
 }

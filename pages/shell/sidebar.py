@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -32,9 +33,12 @@ def _setting(name: str, most: int | None = None) -> None:
     """Draw the widget of a setting; `most` is what the dataset can give."""
     one = SETTINGS[name]
     if one.limits is None:
-        words, texts = list(one.words), FEATURE_DESCRIPTIONS if name == "features" else {}
-        explained = "  \n".join(f"**{one.words[word]}**: {text}" for word, text in texts.items()) or one.help
-        st.selectbox(one.label, words, _index(name, words), format_func=one.words.get, help=explained, key=name)
+        words, switch = list(one.words), name == "preset"
+        titles = PRESET_TITLES if switch else one.words
+        texts = {"preset": one.words, "features": FEATURE_DESCRIPTIONS}.get(name, {})
+        explained = "  \n".join(f"**{titles[word]}**: {text}" for word, text in texts.items()) or one.help
+        draw = partial(st.radio, horizontal=True) if switch else st.selectbox
+        draw(one.label, words, _index(name, words), format_func=titles.get, help=explained, key=name)
         return
     low, high = (float(limit) if one.real else int(limit) for limit in one.limits)
     st.number_input(
@@ -137,20 +141,6 @@ def _offer(name: str) -> None:
         st.markdown(plain(status.by_hand))
 
 
-def _preset() -> None:
-    """Draw the presets as a switch."""
-    names = list(PRESET_TITLES)
-    st.radio(
-        "Preset",
-        names,
-        index=_index("preset", names),
-        horizontal=True,
-        format_func=PRESET_TITLES.__getitem__,
-        key="preset",
-        help="  \n".join(f"**{PRESET_TITLES[name]}**: {text}" for name, text in SETTINGS["preset"].words.items()),
-    )
-
-
 def _more() -> None:
     """Draw what few visitors change; what has no effect now is left out and kept."""
     state.keep_widgets(("frequencies", "sigma2", "loss"))
@@ -196,7 +186,7 @@ def _settings(visit: state.Visit) -> None:
         _setting("k", datasets.entry(name).max_tasks if own is None else len(own))
         _setting("b")
         _setting("W")
-    _preset()
+    _setting("preset")
     _run(visit)
     with st.expander("More"):
         _more()

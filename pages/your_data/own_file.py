@@ -185,11 +185,6 @@ def cut(table: Table, options: dict[str, Any]) -> Cut | None:
     return _shown(visit.own_cut[1])
 
 
-def use(cut: Cut, options: dict[str, Any], n: int) -> None:
-    """Make the tasks the dataset of all pages, with what was decided about their file, as a report shows it."""
-    state.use_own(cut.sequence, state.visit().own_file, options, n)
-
-
 def _label(table: Table, suggested: str | None) -> dict[str, Any]:
     """Draw the choice of the label; return its options of `cut_table`, with None for a label not chosen."""
     label = _kept(st.selectbox, "own_label", list(table.names), usual=suggested, index=None)

@@ -39,7 +39,7 @@ n, place = own_file.first_look(cut, limit)
 told = "Uses these tasks as the dataset on all pages, only for you, and shows the result."
 with place:
     button = {"type": "primary", "icon": ":material/check:", "key": "own_use", "help": told}
-    st.button("Use this", on_click=own_file.use, args=(cut, {**reading, **options}, n), **button)
+    st.button("Use this", on_click=state.use_own, args=(sequence, visit.own_file, {**reading, **options}, n), **button)
 if visit.own_adopted:
     visit.own_adopted = False
     # With the parameters given: Streamlit refuses to clear those that belong to controls of this page.
