@@ -132,7 +132,10 @@ class RateOfChange:
                 (average, count), (before, count_before) = self._last[c], last[c]
                 squared = float(((average - before)[varies] ** 2 / variance[varies]).mean())
                 moved.append(count / len(y) * (squared - 1.0 / count - 1.0 / count_before))
-            self._excess.append((float(np.mean(moved)), self._since))
+            excess, periods = float(np.mean(moved)), self._since
+            if self._excess.maxlen is None and self._excess:  # where all count, their sums are enough
+                excess, periods = self._excess[-1][0] + excess, self._excess.pop()[1] + periods
+            self._excess.append((excess, periods))
         self._since = 0.0
 
     @property
