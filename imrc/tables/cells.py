@@ -57,6 +57,16 @@ def fits(cells: pa.Array, pattern: str) -> Flags:
     return np.asarray(found.to_numpy(zero_copy_only=False))
 
 
+def all_fit(cells: Sequence[str], pattern: str) -> bool:
+    """Whether an expression matches all of a few cells."""
+    return all(re.fullmatch(pattern, cell) for cell in cells)
+
+
+def share_of(cells: Sequence[str], pattern: str) -> float:
+    """Return the share of a few cells that an expression matches; Python need not compile it for each column."""
+    return sum(re.fullmatch(pattern, cell) is not None for cell in cells) / max(len(cells), 1)
+
+
 def is_missing(cells: pa.Array, spellings: Sequence[str] = MISSING) -> Flags:
     """Return which cells have one of these spellings, in upper or lower case."""
     short = pc.utf8_lower(pc.utf8_slice_codeunits(cells, 0, 15))
@@ -91,7 +101,7 @@ class _Text:
         if not pc.all(pc.string_is_ascii(self.plain)).as_py():
             words = (unicodedata.normalize("NFKC", word) for word in self.plain.to_pylist())
             self.plain = pa.array([word.translate(_PLAIN) for word in words], pa.string())
-        self.sample = self.plain.filter(pa.array(self.there))[:_SAMPLE]
+        self.sample = self.plain.filter(pa.array(self.there))[:_SAMPLE].to_pylist()
         self.early = _are_early(self.sample)
 
     def seen(self, which: Flags, most: int = 2) -> str:
@@ -105,9 +115,9 @@ class _Text:
         """Return the first of some cells, and what it was read as."""
         return f"{self.seen(which, 1)} is {in_words(values[self.codes[np.flatnonzero(which[self.codes])[0]]])}"
 
-    def share(self, which: Flags) -> float:
-        """Return the share of cells that are not empty."""
-        return float(self.counts[which & self.there].sum() / max(self.counts[self.there].sum(), 1))
+    def share(self, values: Floats) -> float:
+        """Return the share of cells that are not empty for which the different cells have a value."""
+        return float(self.counts[~np.isnan(values) & self.there].sum() / max(self.counts[self.there].sum(), 1))
 
     def ranked(self, gone: Flags) -> tuple[Ints, tuple[str, ...]]:
         """Return the place of each row's word among the sorted words that are not `gone` (-1), and the first words."""
@@ -151,17 +161,18 @@ def _words(text: _Text, notes: list[str]) -> Column:
 
 _POWER = r"(?:[eEdD][+-]?\d+)?"
 _NUMBER = (
-    rf"^(?P<sign>[+-]?)(?:[€$£¥] ?)?(?P<digits>\d[\d.,' ]*{_POWER}|[.,]\d+{_POWER}|(?i:inf(?:inity)?))"
-    r" ?(?P<unit>[%‰€$£¥]|°[CF]?|[A-Za-zµ/]{2,4})?$"
+    rf"(?P<sign>[+-]?)(?:[€$£¥] ?)?(?P<digits>\d[\d.,' ]*{_POWER}|[.,]\d+{_POWER}|(?i:inf(?:inity)?))"
+    r" ?(?P<unit>[%‰€$£¥]|°[CF]?|[A-Za-zµ/]{2,4})?"
 )
 _STYLES = {
     decimal: rf"^(?:(?:\d+|\d{{1,3}}(?:[{group} ']\d{{3}})+)?(?:\{decimal}\d*)?{_POWER}|(?i:inf.*))$"
     for decimal, group in (".,", ",.")
 }
+_ZEROS = r"^[+-]?[^\d.,+-]*0\d"
 _QUICK = {
-    r"^(-?(0|[1-9]\d{0,12}))?$": pa.int64(),
-    r"^(-?(0|[1-9]\d{0,12})(\.\d+)?(e-?\d+)?)?$": pa.float64(),
-    r"^(\d{4}-\d\d-\d\d([ T]\d\d:\d\d:\d\d)?)?$": pa.timestamp("s"),
+    r"(-?(0|[1-9][0-9]{0,12}))?": pa.int64(),
+    r"(-?(0|[1-9][0-9]{0,12})(\.[0-9]+)?(e-?[0-9]+)?)?": pa.float64(),
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}(:[0-9]{2}){2})?)?": pa.timestamp("s"),
 }
 
 
@@ -170,10 +181,10 @@ def _quick(name: str, cells: pa.ChunkedArray) -> Column | None:
 
     A few different ones are left to the other readers, because they may be labels or tasks, whose spelling counts.
     """
-    sample = cells[:_SAMPLE]
-    kind = next((kind for shape, kind in _QUICK.items() if fits(sample, shape).all()), None)
+    sample = cells[:_SAMPLE].to_pylist()
+    kind = next((kind for shape, kind in _QUICK.items() if all_fit(sample, shape)), None)
     # A point before three digits may separate decimals or thousands.
-    either = kind == pa.float64() and fits(sample, r"^(-?\d*|-?[1-9]\d{0,2}\.\d{3})$").all()
+    either = kind == pa.float64() and all_fit(sample, r"-?\d*|-?[1-9]\d{0,2}\.\d{3}")
     if kind is None or either or _are_early(sample):
         return None
     try:
@@ -193,7 +204,7 @@ def _quick(name: str, cells: pa.ChunkedArray) -> Column | None:
 
 def _numbers(text: _Text) -> dict[str, Floats]:
     """Return the different cells as numbers with a decimal point and with a comma, with groups of digits or a unit."""
-    part = _parts(text.plain, _NUMBER)
+    part = _parts(text.plain, f"^{_NUMBER}$")
     digits, units = pc.utf8_rtrim_whitespace(part["digits"]), part["unit"].to_numpy(zero_copy_only=False)
     shaped = fits(digits, ".")
     if len({*units[shaped & text.there]} - {""}) > 1:
@@ -209,15 +220,18 @@ def _numbers(text: _Text) -> dict[str, Floats]:
     return found
 
 
-def _number_notes(text: _Text, values: Floats, decimal: str, either: bool) -> tuple[list[str], dict[str, Any]] | str:
-    """Return notes on numbers and what a `Column` of them has; or why they are kept as words."""
+def _are_names(text: _Text, values: Floats) -> bool:
+    """Whether figures have more digits than numbers can, or differ only in leading zeros."""
+    good = ~np.isnan(values) & text.there
+    large = text.plain.filter(pa.array(good & (np.abs(values) >= LARGEST_EXACT)))
+    merged = good.sum() > len(np.unique(values[good]))
+    return bool(fits(large, r"\d{16}").any() or (merged and fits(text.plain, _ZEROS)[good].any()))
+
+
+def _number_facts(text: _Text, values: Floats, decimal: str, either: bool) -> tuple[list[str], dict[str, Any]]:
+    """Return notes on numbers, and what a `Column` of them has."""
     good, notes = ~np.isnan(values) & text.there, list[str]()
-    distinct, zeros = len(np.unique(values[good])), good & fits(text.plain, r"^[+-]?[^\d.,+-]*0\d")
-    large = np.flatnonzero(good & (np.abs(values) >= LARGEST_EXACT))
-    if fits(text.plain.take(pa.array(large)), r"\d{16}").any():
-        return "whole numbers of more than 15 digits are kept as words, so that different ones stay different"
-    if zeros.any() and good.sum() > distinct:
-        return "numbers are kept as words, because some differ only in leading zeros"
+    either, zeros = either and not text.native, good & fits(text.plain, _ZEROS)
     if (odd := good & ~fits(text.words, r"^(?i:[+-]?\d*\.?\d*(?:e[+-]?\d+)?|[+-]?[a-z]+)$")).any():
         notes.append(f"cells were read as numbers: {text.example(odd, values, plain_number)}")
     if either:
@@ -227,7 +241,9 @@ def _number_notes(text: _Text, values: Floats, decimal: str, either: bool) -> tu
         notes.append(
             f"leading zeros are ignored ({text.seen(zeros, 1)}); to keep numbers as they are written, use `words`"
         )
-    facts: dict[str, Any] = {"decimal": decimal * bool(fits(text.plain, re.escape(decimal))[good].any())}
+    used = fits(text.plain, re.escape(decimal))[good].any()
+    facts: dict[str, Any] = {"decimal": decimal * bool(used), "choices": ("decimal",) * either}
+    distinct = len(np.unique(values[good]))
     if distinct <= MAX_LISTED and (good.sum() > distinct or zeros.any()):
         facts["spelt"], facts["categories"] = text.ranked(~good)
     return notes, facts
@@ -243,7 +259,7 @@ _FORMS: dict[str, Period] = {
     **{"%Y q %m": "quarter", "q %m %Y": "quarter", "%G w %V %u": "week"},
 }
 _DIGITS = {"Y": r"\d{4}", "G": r"\d{4}", "y": r"\d\d", "b": "[a-z]{3}", "u": "1"}
-_PATTERNS = {form: re.sub("%(.)", lambda found: _DIGITS.get(found[1], r"\d\d?"), f"^{form}$") for form in _FORMS}
+_PATTERNS = {form: re.sub("%(.)", lambda found: _DIGITS.get(found[1], r"\d\d?"), form) for form in _FORMS}
 _MOMENT = (
     r"^(?:(?i:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]* )?(?P<date>[^:]+?)"
     r"(?:[T ] *(?P<clock>(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?)(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
@@ -254,16 +270,17 @@ _REWRITTEN = (
     *(("mär|mrz", "mar"), ("mai", "may"), ("okt", "oct"), ("dez", "dec"), (r"w (\d+)", r"w \1 1")),
     *(("q 1", "q 01"), ("q 2", "q 04"), ("q 3", "q 07"), ("q 4", "q 10")),
 )
+_DAY_FIRST = {"%d %m": True, "%m %d": False}
 _ORDER = {"d": "day", "m": "month", "b": "month", "y": "year", "Y": "year"}
 _EARLY = tuple(
-    f"^({shape})?$".replace("Y", r"(19|20)\d\d").replace("M", r"(0[1-9]|1[0-2])").replace("D", r"(0[1-9]|[12]\d|3[01])")
+    f"({shape})?".replace("Y", r"(19|20)\d\d").replace("M", r"(0[1-9]|1[0-2])").replace("D", r"(0[1-9]|[12]\d|3[01])")
     for shape in ("YMD", "DMY", r"M\.Y")
 )
 """Numbers that can all be dates are dates, because their order as numbers would be wrong."""
 
 
-def _are_early(cells: pa.Array) -> bool:
-    return any(fits(cells, shape).all() for shape in _EARLY)
+def _are_early(cells: Sequence[str]) -> bool:
+    return any(all_fit(cells, shape) for shape in _EARLY)
 
 
 def _seconds(clock: pa.Array) -> Floats:
@@ -276,23 +293,24 @@ def _seconds(clock: pa.Array) -> Floats:
 
 def _dates(text: _Text) -> dict[str, Floats]:
     """Return the different cells as seconds since 1970, in each form that fits three in ten of the first."""
-    sample = _rewritten(pc.utf8_lower(_parts(text.sample, _MOMENT)["date"]), *_REWRITTEN)
-    possible = [form for form in _FORMS if fits(sample, _PATTERNS[form]).mean() >= 0.3]
+    first = pc.utf8_lower(_parts(pa.array(text.sample, pa.string()), _MOMENT)["date"])
+    sample, found = _rewritten(first, *_REWRITTEN).to_pylist(), dict[str, Floats]()
+    possible = [form for form in _FORMS if share_of(sample, _PATTERNS[form]) >= 0.3]
     if not possible:
-        return {}
+        return found
     import pandas as pd
 
-    part, found = _parts(text.plain, _MOMENT), {}
+    part = _parts(text.plain, _MOMENT)
     date, seconds = _rewritten(pc.utf8_lower(part["date"]), *_REWRITTEN), _seconds(part["clock"])
     seconds = np.where(fits(part["half"], "."), seconds % 43_200 + 43_200 * fits(part["half"], "[Pp]"), seconds)
     for form in possible:
-        shaped = pc.if_else(pa.array(fits(date, _PATTERNS[form])), date, None).to_pandas()
+        shaped = pc.if_else(pa.array(fits(date, f"^{_PATTERNS[form]}$")), date, None).to_pandas()
         days = pd.to_datetime(shaped, format=form, errors="coerce").to_numpy().astype("datetime64[s]")
         found[form] = np.where(np.isnat(days), np.nan, days.astype(np.int64) + seconds)
     return found
 
 
-def _date_notes(text: _Text, values: Floats, form: str, either: bool) -> tuple[list[str], dict[str, Any]]:
+def _date_facts(text: _Text, values: Floats, form: str, either: bool) -> tuple[list[str], dict[str, Any]]:
     """Return notes on dates and what a `Column` of them has; times in several zones are turned into UTC, in place."""
     notes, real = list[str](), ~np.isnan(values) & text.there
     if either or text.early or form[:5] == "%m %d" or "y" in form:
@@ -309,79 +327,72 @@ def _date_notes(text: _Text, values: Floats, form: str, either: bool) -> tuple[l
         values -= _seconds(_rewritten(zone, ("[A-Z]+", ""), (r"^(...):?(\d\d)$", r"\1:\2"), ("^(...)$", r"\1:00")))
     elif zones != [""]:
         notes.append(f"times are kept as they are written, in zone {zones[0]}")
-    return notes, {"period": _FORMS[form], "dayfirst": {"%d %m": True, "%m %d": False}.get(form[:5])}
+    return notes, {"period": _FORMS[form], "dayfirst": _DAY_FIRST.get(form[:5]), "choices": ("dayfirst",) * either}
 
 
 # Columns
 
-_FIGURES = r"^(?:\p{Lu}{3} )?[^\p{L}]*\p{Nd}[^\p{L}]*(?: \p{L}{1,10})?$"
+_FIGURES = r"(?:[A-Z]{3} )?[\W\d_]*\d[\W\d_]*(?: [^\W\d_]{1,10})?"
 
 
-def _likeliest(text: _Text, readings: Mapping[str, Floats], reading: Reading) -> tuple[str, float]:
-    """Return the decimal mark or the form of dates that fits most cells, and the share that it fits.
+def _likeliest(text: _Text, readings: Mapping[str, Floats], reading: Reading) -> tuple[str, float, bool]:
+    """Return the decimal mark or the form of dates that fits most cells, the share that it fits, and if others fit too.
 
     Of several, the one asked for wins; then numbers, unless all can be dates; then the mark that occurs, or a form in
     which rows are in time order, as they mostly are; then the day before the month. A two-digit year comes first only
     if so few cells are dates otherwise.
     """
-    share = {form: text.share(~np.isnan(values)) for form, values in readings.items()}
+    share = {form: text.share(values) for form, values in readings.items()}
     usual = max((share[form] for form in share if form[:2] != "%y"), default=0.0)
     most = usual if usual >= MOSTLY * max(share.values()) else max(share.values())
     asked = reading.decimal, {True: "%d", False: "%m", None: ""}[reading.dayfirst]
 
     def merit(form: str) -> tuple[bool, bool, bool, bool, float]:
         if form in _STYLES:
-            return not text.early, form in asked, bool(fits(text.sample, re.escape(form)).any()), True, 0.0
+            return not text.early, form in asked, any(form in cell for cell in text.sample), True, 0.0
         moments = readings[form][text.codes]
         moments = moments[~np.isnan(moments)]
         ordered = len(moments) > 0 and bool((np.diff(moments) >= 0).all())
         return text.early, form[:2] in asked, ordered, form[:2] != "%y", float(np.ptp(moments)) if ordered else 0.0
 
-    return max((form for form in readings if share[form] >= most), key=merit), most
+    equal = [form for form in readings if share[form] >= most]
+    best = max(equal, key=merit)
+    others = [readings[form] for form in equal if (form in _STYLES) == (best in _STYLES)]
+    either = any(
+        ((one != readings[best]) & ~np.isnan(one) & ~np.isnan(readings[best]))[text.there].any() for one in others
+    )
+    return best, most, either
 
 
 def _of_text(text: _Text, told: Mapping[str, Any], reading: Reading) -> Column:
     """Return the column as numbers or dates if nearly all cells fit or a recipe asks for it; otherwise as words."""
     wanted, why, readings = told.get("kind"), list[str](), dict[str, Floats]()
     filled = len(text.sample) > 0 and wanted != "category"
-    if filled and wanted != "date" and (wanted or fits(text.sample, _NUMBER).mean() >= 0.3):
+    if filled and wanted != "date" and (wanted or share_of(text.sample, _NUMBER) >= 0.3):
         readings |= _numbers(text)
-    sure = readings and max(text.share(~np.isnan(values)) for values in readings.values()) >= MOSTLY
+    sure = readings and max(map(text.share, readings.values())) >= MOSTLY
     if filled and wanted != "number" and (text.early or not sure):
         readings |= _dates(text)
     if readings:
-        form, share = _likeliest(text, readings, reading)
+        form, share, either = _likeliest(text, readings, reading)
         values, kind = readings[form], "number" if form in _STYLES else "date"
-        good = ~np.isnan(values)
-        bad = text.there & ~good
-        if share >= MOSTLY or wanted:
-            others = [one for name, one in readings.items() if (name in _STYLES) == (kind == "number")]
-            either = not (text.native and kind == "number") and any(
-                text.share(~np.isnan(one)) >= share and (one != values)[good & ~np.isnan(one) & text.there].any()
-                for one in others
+        bad = text.there & np.isnan(values)
+        if share < MOSTLY and not wanted:
+            why = [f"looks like {kind}s, kept as words because of {text.seen(bad)}"] * (share >= 0.5)
+        elif kind == "number" and _are_names(text, values):
+            why = ["numbers are kept as words, because some have over 15 digits or differ only in leading zeros"]
+        else:
+            notes, facts = (_number_facts if kind == "number" else _date_facts)(text, values, form, either)
+            # The choices of a recipe were noted when the first file was read.
+            if wanted and all(facts.get(part) in (None, "", told[part]) for part in ("decimal", "dayfirst")):
+                notes = []
+            if bad.any():
+                count = f"{text.counts[bad].sum():,} of {len(text.codes):,} cells"
+                notes.append(f"{count} are not {kind}s ({text.seen(bad)}); they count as missing")
+            return _column(
+                text.name, np.where(is_missing(text.words), np.nan, values)[text.codes], notes, kind, **facts
             )
-            found = (_number_notes if kind == "number" else _date_notes)(text, values, form, either)
-            if isinstance(found, tuple):
-                notes, facts = found
-                # The choices of a recipe were noted when the first file was read.
-                if (
-                    wanted
-                    and facts.get("dayfirst") in (None, told["dayfirst"])
-                    and facts.get("decimal", "") in ("", told["decimal"])
-                ):
-                    notes = []
-                if bad.any():
-                    count, seen = text.counts[bad].sum(), text.seen(bad)
-                    notes.append(
-                        f"{count:,} of {len(text.codes):,} cells are not {kind}s ({seen}); they count as missing"
-                    )
-                values = np.where(is_missing(text.words), np.nan, values)[text.codes]
-                choices = ("decimal" if kind == "number" else "dayfirst",) * either
-                return _column(text.name, values, notes, kind, choices=choices, **facts)
-            why = [found]
-        elif share >= 0.5:
-            why = [f"looks like {kind}s, kept as words because of {text.seen(bad)}"]
-    if filled and not why and fits(text.sample, _FIGURES).mean() >= 0.5:
+    if filled and not why and share_of(text.sample, _FIGURES) >= 0.5:
         why = [f"looks like numbers or dates, kept as words because of {text.seen(text.there, 1)}"]
     return _words(text, why)
 
