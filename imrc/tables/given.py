@@ -180,21 +180,21 @@ def _of_parts(parts: Sequence[tuple[str, Any, Any]], name: str | None) -> TaskSe
 
 def _grouped(X: Any, y: Any, groups: Any, every: int | None, name: str | None) -> TaskSequence:  # noqa: ANN401
     """Return tasks, each the rows of one group or the given number of rows."""
+    import pandas as pd
+
     if every is None:
         groups = np.ravel(groups)
         told = groups.astype(str) if groups.dtype.kind == "O" else groups
-        found, first, codes = np.unique(told, return_index=True, return_inverse=True)
-        order = np.argsort(first) if told.dtype.kind in "US" else np.arange(len(found))
-        codes, names = np.argsort(order)[codes], [str(found[j]) for j in order]
+        codes, found = pd.factorize(told, sort=told.dtype.kind not in "US", use_na_sentinel=False)
     else:
         size = check_int("every", every, 2, max(len(y), 2))
-        codes, names = np.arange(len(y)) // size, [""] * (len(y) // size)
+        codes, found = np.arange(len(y)) // size, [""] * (len(y) // size)
     if not len(X) == len(y) == len(codes):
         raise InputError(f"X has {len(X)} rows, y {len(y)} and groups {len(codes)}; these numbers must be equal.")
     if is_frame(X):
         return _of_frame(X, y, groups if every is None else every, name)
     rows = check_matrix("X", X, allow_missing=True)
-    return _of_parts([(label, rows[codes == j], y[codes == j]) for j, label in enumerate(names)], name)
+    return _of_parts([(str(label), rows[codes == j], y[codes == j]) for j, label in enumerate(found)], name)
 
 
 def _of_frame(X: pd.DataFrame, y: Any, tasks: Any, name: str | None) -> TaskSequence:  # noqa: ANN401

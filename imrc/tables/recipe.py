@@ -13,6 +13,7 @@ from imrc._checks import DataError
 from imrc._types import Floats
 from imrc.tables.table import DAY, Column, Table, plain_number, unique_names
 from imrc.tasks import TaskSequence
+from imrc.wording import listed
 
 if TYPE_CHECKING:
     import imrc.tables
@@ -60,45 +61,41 @@ class Recipe:
             features.append({"name": name, "kind": read, "categories": words, **told})
         return cls({"name": "", "kind": "", "classes": sequence.classes.tolist(), **told}, None, features)
 
-    def read(self, source: imrc.tables.Source, *, name: str | None = None, **reading: Any) -> Table:  # noqa: ANN401
+    def read(self, source: imrc.tables.Source) -> Table:
         """Read the next file like the first one; columns from which nothing is learnt stay as they are written."""
         from imrc.tables import open_table
 
         known = [column for column in (self.label, self.task, *self.features) if column is not None]
-        return open_table(
-            source,
-            name=name,
-            **{**self.reading, **reading},
-            columns={told["name"]: {part: told[part] for part in _READ} for told in known},
-        )
+        columns = {told["name"]: {part: told[part] for part in _READ} for told in known}
+        return open_table(source, columns=columns, **self.reading)
 
     def apply(
-        self,
-        source: imrc.tables.Source | Table,
-        *,
-        name: str | None = None,
-        fill: bool = False,
-        **reading: Any,  # noqa: ANN401 - of open_table
+        self, source: imrc.tables.Source | Table, *, fill: bool = False
     ) -> tuple[Floats, NDArray[Any] | None, NDArray[np.str_], list[str]]:
         """Read the next file: features, labels (None if the column is not there), the task of each row, and notes.
 
         Features are as in the tasks of the recipe, with NaN where a cell is missing (with `fill`, the median of
         the first task) and the number after the last word for a new one. Labels and tasks are "" where a row has none.
         """
-        table = source if isinstance(source, Table) else self.read(source, name=name, **reading)
+        from imrc.tables.cut import periods_of
+
+        table = source if isinstance(source, Table) else self.read(source)
         there, notes = set(table.names), list(table.notes)
         gone = [repr(column["name"]) for column in self.features if column["name"] not in there]
         if gone:
             raise DataError(
-                f"The file has no column {', '.join(gone[:5])}{' …' if len(gone) > 5 else ''}, which the first file "
-                f"had and the model learnt from. Its columns: {', '.join(table.names[:30])}."
+                f"The file has no column {listed(gone, 5)}, which the first file had and the model learnt from. Its "
+                f"columns: {listed(table.names, 30)}."
             )
         X = np.stack([self._values(table, told, fill, notes) for told in self.features], axis=1)
         labels = self._labels(table, notes) if self.label["name"] in there else None
         tasks = np.full(table.n_rows, "", dtype=object)
         if self.task is not None and self.task["name"] in there:
             column = table.column(self.task["name"])
-            tasks[column.present] = _names(column, self.task)
+            tasks = column.words()
+            if column.kind == "date" == self.task["kind"]:
+                codes, names = periods_of(column.values[column.present], self.task["period"])
+                tasks[column.present] = np.array(names, dtype=object)[codes]
         return X, labels, tasks.astype(str), notes
 
     def _values(self, table: Table, told: Mapping[str, Any], fill: bool, notes: list[str]) -> Floats:
@@ -109,8 +106,11 @@ class Recipe:
             words, codes = np.unique(column.words().astype(str), return_inverse=True)
             found = np.array([place.get(word, place.get(_plain(word), other)) for word in words], dtype=np.float64)
             if new := [repr(str(word)) for word, code in zip(words, found, strict=True) if word and code == other]:
-                shown = ", ".join(new[:3]) + (" …" if len(new) > 3 else "")
-                counted = f"{len(new):,} new words ({shown}) count" if len(new) > 1 else f"1 new word ({shown}) counts"
+                counted = (
+                    f"{len(new):,} new words ({listed(new, 3)}) count"
+                    if len(new) > 1
+                    else f"1 new word ({new[0]}) counts"
+                )
                 notes.append(f"Column {column.name!r}: {counted} as other.")
             return np.where(column.present, found[codes], np.nan)
         if column.kind not in (told["kind"], "empty"):
@@ -158,15 +158,6 @@ def _plain(word: str) -> str:
         return plain_number(float(word))
     except ValueError:
         return word
-
-
-def _names(column: Column, told: Mapping[str, Any]) -> NDArray[Any]:
-    from imrc.tables.cut import periods_of
-
-    if column.kind != "date" or told["kind"] != "date":
-        return column.words()[column.present]
-    codes, names = periods_of(column.values[column.present], told["period"])
-    return np.array(names, dtype=object)[codes]
 
 
 def recipe_of(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from imrc.tables.cut import MAX_CLASSES, suggested_period
-from imrc.tables.table import Column, Period, Table
+from imrc.tables.table import Period, Table
 from imrc.tasks import MAX_TASKS
 
 _LABEL_WORDS = (
@@ -70,7 +70,7 @@ def suggest(table: Table) -> Suggestion:
     """
     possible = [c for c in table.columns if c.kind in ("number", "category") and 2 <= c.distinct <= MAX_CLASSES]
     named = [c for c in possible if c.name.lower() in _LABEL_WORDS]
-    few = [c for c in possible if c.distinct <= _FEW and _looks_like_classes(c)]
+    few = [c for c in possible if c.distinct <= _FEW and (np.round(c.values) == c.values)[c.present].all()]  # or codes
     last, words = few[-1:] if few[-1:] == [*table.columns[-1:]] else [], [c for c in few if c.kind == "category"]
     label = next((group[-1].name for group in (named, last, words[:1] if len(words) == 1 else []) if group), None)
     dates = [c for c in table.columns if c.kind == "date" and c.distinct >= 2]
@@ -80,9 +80,3 @@ def suggest(table: Table) -> Suggestion:
     period: Period = suggested_period(task) if task is not None and task.kind == "date" else "value"
     block = max(2, min(max(table.n_rows // 20, 10), 300, table.n_rows // 2))
     return Suggestion(label, task.name if task else None, period, block)
-
-
-def _looks_like_classes(column: Column) -> bool:
-    """Whether a column contains words or whole numbers."""
-    values = column.values[column.present]
-    return column.kind == "category" or bool((values == np.round(values)).all())
