@@ -10,12 +10,13 @@ from pages.your_data import own_file
 
 st.markdown("# Use your own table: pick the column to predict and how rows form tasks")
 visit = state.visit()
-if visit.own_wanted and visit.own_sequence is None:
-    st.info(
+hint = st.empty()
+table = own_file.choose()
+if table is None and visit.own_wanted:
+    hint.info(
         "Reloading the page or opening a link does not restore your file. Choose it again, and its settings return.",
         icon=":material/upload:",
     )
-table = own_file.choose()
 if table is None:
     own_file.example()
     st.stop()
