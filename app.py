@@ -35,6 +35,8 @@ else:
         st.Page(one.file, title=one.title, url_path="" if one.default else one.url_path, default=one.default)
         for one in PAGES
     ]
+    # With what the link says, which a click would take away as soon as there are pages to click on.
+    state.visit()
     # The landing page is at "/". People also type its name, and links to earlier addresses are out there.
     moved = [
         (st.Page(lambda: None, title=entry.title, url_path=address, visibility="hidden"), target)

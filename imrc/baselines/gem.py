@@ -44,7 +44,11 @@ def project_gradient(
 
     gram = memory_gradients @ memory_gradients.T
     gram[np.diag_indices_from(gram)] += ridge
-    root = np.linalg.cholesky(gram).T
+    try:
+        root = np.linalg.cholesky(gram).T
+    except np.linalg.LinAlgError:  # the ridge is lost in rounding beside large gradients
+        lift = 1e-10 * max(float(np.trace(gram)) / len(gram), 1e-300)
+        root = np.linalg.cholesky(gram + lift * np.eye(len(gram))).T
     target = -solve_triangular(root, products + margin * gram.sum(axis=1), trans="T")
     v = nnls(root, target, maxiter=100 * len(products))[0] + margin
     return gradient + v @ memory_gradients, v

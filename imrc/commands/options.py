@@ -14,7 +14,6 @@ from imrc._checks import DataError, InputError, check_int, did_you_mean
 from imrc._progress import ProgressLine, say
 from imrc.core.presets import DEFAULT, own_features
 from imrc.core.settings import OVERRIDES, SETTINGS, Setting
-from imrc.evaluation.settings import SCENARIOS
 from imrc.features import FeatureSpec
 from imrc.tables.given import OPTIONS, tasks_from
 from imrc.tasks import TaskSequence
@@ -101,6 +100,8 @@ def add_choice(parser: _Options, flag: str, words: Mapping[Any, str], what: str,
 
 def add_settings_of_run(parser: argparse.ArgumentParser, *, largest: bool = False) -> None:
     """Add the data and all settings of a run; `largest`: n is by default what the rows allow."""
+    from imrc.evaluation.settings import SCENARIOS  # here, because other commands need none of what it loads
+
     add_data(parser)
     rest = parser.add_argument_group("other settings, which override the preset and the representation")
     said = "the largest that leaves 100 rows, or half, of each task for testing" if largest else ""

@@ -51,6 +51,7 @@ def add_table(parser: argparse.ArgumentParser) -> None:
 def run_table(options: argparse.Namespace) -> int:
     """Measure and print the tables."""
     requests = [_request(options, kind) for kind in dict.fromkeys(options.kind)]
+    missing = [measure.at_hand(options.datasets, request.kind)[1] for request in requests]
     if options.csv and len(requests) > 1:
         raise InputError("--csv writes a single table. Give one --kind, or use --json.")
     if options.latex and (len(requests) > 1 or options.kind[0] in ("time", "characteristics")):
@@ -60,7 +61,6 @@ def run_table(options: argparse.Namespace) -> int:
         # Compiled first, so that no measured time includes it.
         warm_up(lambda _share, text: line.show(text))
         tables = [measure.measure(request, progress=line.show, runs=runs) for request in requests]
-    missing = [measure.at_hand(options.datasets, request.kind)[1] for request in requests]
     if options.latex:
         Path(options.latex).write_text(_latex(tables[0], requests[0]) + "\n", encoding="utf-8")
     told = [

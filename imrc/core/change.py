@@ -76,19 +76,18 @@ def printed_change(squared: Floats, i: int, k: int, W: int, first: int = 0) -> F
 
 
 class Account:
-    """The log losses of the candidates on tasks that arrived, summed over the last W of them or over all."""
+    """Numbers of the tasks that arrived, such as log losses of candidates, summed over the last W tasks or over all."""
 
     def __init__(self, window: int | None) -> None:
         self._last: deque[Floats] = deque(maxlen=window)
-        self._window = window
         self.total: Floats | float = 0.0
 
-    def add(self, losses: Floats) -> None:
-        """Add the losses of the candidates on one arriving task."""
-        if self._window is None:
-            self.total = self.total + losses
+    def add(self, numbers: Floats) -> None:
+        """Add the numbers of one arriving task."""
+        if self._last.maxlen is None:
+            self.total = self.total + numbers
         else:
-            self._last.append(losses)
+            self._last.append(numbers)
             self.total = np.sum(self._last, axis=0)
 
     def shares(self, starts: Floats) -> Floats:
@@ -105,7 +104,7 @@ class RateOfChange:
 
     def __init__(self, rate: float | None, window: int | None) -> None:
         self._known = rate
-        self._excess: deque[tuple[float, float]] = deque(maxlen=window)  # and over how many periods
+        self._excess = Account(window)  # and over how many periods
         self._squares: Floats = np.zeros(1)  # of deviations from the average of class and task, over all tasks so far
         self._freedom = 0
         self._last: dict[int, tuple[Floats, int]] = {}
@@ -132,10 +131,7 @@ class RateOfChange:
                 (average, count), (before, count_before) = self._last[c], last[c]
                 squared = float(((average - before)[varies] ** 2 / variance[varies]).mean())
                 moved.append(count / len(y) * (squared - 1.0 / count - 1.0 / count_before))
-            excess, periods = float(np.mean(moved)), self._since
-            if self._excess.maxlen is None and self._excess:  # where all count, their sums are enough
-                excess, periods = self._excess[-1][0] + excess, self._excess.pop()[1] + periods
-            self._excess.append((excess, periods))
+            self._excess.add(np.array([np.mean(moved), self._since]))
         self._since = 0.0
 
     @property
@@ -144,10 +140,10 @@ class RateOfChange:
 
         It is infinite if nothing was measured, as with one sample of each class, so that nothing is promised.
         """
-        if self._known is not None or not self._excess:
-            return np.inf if self._known is None else self._known
-        moved, periods = np.sum(self._excess, axis=0)
-        return max(float(moved / periods), 0.0)
+        if self._known is not None:
+            return self._known
+        moved, periods = np.broadcast_to(self._excess.total, 2)  # 0 and 0 before anything was measured
+        return max(float(moved / periods), 0.0) if periods else np.inf
 
     def over(self, gaps: Sequence[float]) -> list[float]:
         """Return the changes over gaps in periods, which are 0 over no period at any rate."""

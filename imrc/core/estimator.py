@@ -110,8 +110,10 @@ class IMRC(ClassifierMixin, BaseEstimator):
         an average of rules) and effective sample sizes (Theorems 1 and 3; with several rates, their geometric mean
         weighted by shares).
 
-    Notes ----- Memory is O((b + k) m) for k tasks. For log loss, the last six tasks are stored too, or more up to 2,000
-    samples. Once this store is full, the time of a step grows with b and not with k.
+    Notes
+    -----
+    Memory is O((b + k) m) for k tasks. For log loss, the last six tasks are stored too, or more up to 2,000 samples.
+    Once this store is full, the time of a step grows with b and not with k.
 
     Examples
     --------

@@ -241,7 +241,8 @@ def _evidence(
 ) -> dict[str, Any]:
     """Return the evidence by attribute of `Assessment`."""
     k, distance, method = reduced.k, reduced.distance, "permutation of samples"
-    likelihood, _, _ = evidence.estimate_change(reduced)
+    values, vectors = evidence.walk_basis(reduced.h)
+    likelihood = evidence.log_likelihood(evidence.RATIOS, values, evidence.project(reduced.scaled, vectors))
     ratio = float(evidence.RATIOS[np.argmax(likelihood)])
     tests = evidence.innovations(reduced, ratio) if k >= LEAST_TASKS else None
     m_eff = tests.m_eff if tests else (m_noise or 1.0)

@@ -255,13 +255,6 @@ def _end(drop: Floats, best: int, limit: float, step: int) -> float:
     return float(np.exp(np.log(RATIOS[inner]) + share * (np.log(RATIOS[outer]) - np.log(RATIOS[inner]))))
 
 
-def estimate_change(reduced: Reduced) -> tuple[Floats, Floats, Floats]:
-    """Return the likelihood at `RATIOS`, eigenvalues of the walk, and projections of G on its vectors."""
-    values, vectors = walk_basis(reduced.h)
-    projections = project(reduced.scaled, vectors)
-    return log_likelihood(RATIOS, values, projections), values, projections
-
-
 def change_estimate(likelihood: Floats, m_eff: float) -> ChangeEstimate:
     """Return the estimate with its interval and test, given the likelihood at `RATIOS`."""
     best = int(np.argmax(likelihood))

@@ -68,19 +68,26 @@ def write(path: Path, rows: Mapping[str, Sequence[Bytes]]) -> None:
             file.writestr(f"{name}.npy", content.getvalue())
 
 
-@lru_cache(maxsize=16)
-def _rows(fingerprint: str) -> Bytes | None:
+@lru_cache(maxsize=1)
+def fingerprints() -> frozenset[str]:
+    """Return the tasks of which runs come with the package, none if they are of another version of the code."""
     with np.load(results_folder() / index()["grid"]["file"]) as file:
-        if fingerprint not in file or file["made_by"].tolist() != MADE_BY:
-            return None
+        return frozenset(file if file["made_by"].tolist() == MADE_BY else ())
+
+
+@lru_cache(maxsize=16)
+def _rows(fingerprint: str) -> Bytes:
+    with np.load(results_folder() / index()["grid"]["file"]) as file:
         return np.cumsum(file[fingerprint], axis=0, dtype=np.uint8)
 
 
 def _row(fingerprint: str, settings: RunSettings, tasks: int) -> Bytes | None:
     """Return the bytes of the run that holds one with these settings; None if none does."""
+    if fingerprint not in fingerprints() or settings.b > REACH:
+        return None
     held, rows, W = settings_of(settings.n, settings.W), _rows(fingerprint), settings.learner.W
     wide = {"b": REACH, "k": None, "repetitions": held.repetitions, "methods": held.methods}
-    if rows is None or settings.key(**wide) != held.key():
+    if settings.key(**wide) != held.key():
         return None
     # No more tasks can count than there are.
     found = rows[(rows[:, 0] == settings.n) & (rows[:, 1] == (0 if W == "all" or tasks <= W else W))]

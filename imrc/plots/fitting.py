@@ -38,8 +38,7 @@ def _number(value: Any) -> str:  # noqa: ANN401 - whatever an axis holds
 def _line(trace: Any) -> str | None:  # noqa: ANN401 - a scatter or bar trace
     """Return ends and extremes of one line, bar or set of points; None where there is nothing to say."""
     outline = trace.fill == "toself" if trace.type == "scatter" else False
-    hidden = trace.marker.opacity == 0 if trace.type == "scatter" else False
-    if outline or hidden or trace.x is None or trace.y is None or not trace.name:
+    if outline or trace.x is None or trace.y is None or not trace.name:
         return None
     x, y = list(trace.x), list(trace.y)
     if y and isinstance(y[0], str):
@@ -193,7 +192,10 @@ def _named_in_legend(figure: go.Figure) -> go.Figure:
     before = legend_rows(figure.data)
     names = {plain_text(label.text).removeprefix("● ") for label in figure.layout.annotations if label.name == END}
     if names:
-        figure.layout.annotations = [label for label in figure.layout.annotations if label.name != END]
+        for one in (figure, *figure.frames):
+            one.layout.annotations = [label for label in one.layout.annotations if label.name != END]
+        for trace in (trace for frame in figure.frames for trace in frame.data):
+            trace.showlegend = True if plain_text(trace.name) in names else trace.showlegend
         figure.update_layout(showlegend=True, margin_l=MARGIN["l"], margin_r=MARGIN["r"])
     for trace in figure.data:
         if trace.type == "scatter" and trace.fill is None and plain_text(trace.name) in names:

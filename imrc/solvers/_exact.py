@@ -24,7 +24,6 @@ from typing import Any
 
 import highspy
 import numpy as np
-from scipy import sparse
 
 from imrc._types import Floats, Ints
 from imrc.solvers.api import Solution
@@ -99,11 +98,12 @@ def _new_program(n: int, n_classes: int, presolve: bool) -> Any:  # noqa: ANN401
     program.col_upper_ = np.full(pairs + n, np.inf)
     program.row_lower_ = np.concatenate([[1.0], np.full(pairs, -np.inf)])
     program.row_upper_ = np.concatenate([[1.0], np.zeros(pairs)])
-    below = sparse.hstack([sparse.eye_array(pairs), -sparse.vstack([sparse.eye_array(n)] * n_classes)])
-    rows = sparse.vstack([np.repeat([[1.0, 0.0]], [pairs, n], axis=1), below], format="csr")
+    each = np.arange(pairs, dtype=np.int32)
+    below = np.stack([each, pairs + each % n], axis=1).ravel()
     program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    program.a_matrix_.start_, program.a_matrix_.index_ = rows.indptr, rows.indices
-    program.a_matrix_.value_ = rows.data
+    program.a_matrix_.start_ = np.concatenate([[0], pairs + 2 * np.arange(pairs + 1)]).astype(np.int32)
+    program.a_matrix_.index_ = np.concatenate([each, below])
+    program.a_matrix_.value_ = np.concatenate([np.ones(pairs), np.tile([1.0, -1.0], pairs)])
     make: Any = highspy.Highs  # ships types for part of its interface only
     solver = make()
     for name, value in (_OPTIONS | ({"presolve": "on"} if presolve else {})).items():

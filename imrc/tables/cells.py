@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,11 @@ class _Text:
             self.plain = pa.array([word.translate(_PLAIN) for word in words], pa.string())
         self.sample = self.plain.filter(pa.array(self.there))[:_SAMPLE].to_pylist()
         self.early = _are_early(self.sample)
+
+    @cached_property
+    def moment(self) -> dict[str, pa.Array]:
+        """Return date, time, AM or PM, and zone of the different cells."""
+        return _parts(self.plain, _MOMENT)
 
     def seen(self, which: Flags, most: int = 2) -> str:
         """Return the first of some cells, with their row numbers, counted from 1 below the header."""
@@ -300,7 +306,7 @@ def _dates(text: _Text) -> dict[str, Floats]:
         return found
     import pandas as pd
 
-    part = _parts(text.plain, _MOMENT)
+    part = text.moment
     date, seconds = _rewritten(pc.utf8_lower(part["date"]), *_REWRITTEN), _seconds(part["clock"])
     seconds = np.where(fits(part["half"], "."), seconds % 43_200 + 43_200 * fits(part["half"], "[Pp]"), seconds)
     for form in possible:
@@ -319,7 +325,7 @@ def _date_facts(text: _Text, values: Floats, form: str, either: bool) -> tuple[l
         day = form[:2] != "%d"
         other = f", which is not the only way; dayfirst={day} reads them as {'day/month' if day else 'month/day'}/year"
         notes.append(f"dates were read as {order}: {text.example(real, values, date_in_words)}{keep}{other * either}")
-    zone = _parts(text.plain, _MOMENT)["zone"]
+    zone = text.moment["zone"]
     zones = sorted(zone.filter(pa.array(real)).unique().to_pylist())
     if len(zones) > 1:
         several = listed([zone or "none" for zone in zones], 5)

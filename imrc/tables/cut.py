@@ -81,7 +81,8 @@ class Cut:
         sizes = self.sequence.sizes
         each = " to ".join(dict.fromkeys(f"{size:,}" for size in (sizes.min(), sizes.max())))
         rows = list(self.columns.itertuples(index=False, name=None))
-        gaps = [f"{name!r} ({missing:,} cells)" for name, use, _, missing, _ in rows if missing and use == "numbers"]
+        filled = [(name, missing) for name, use, _, missing, _ in rows if missing and use in ("numbers", "date")]
+        gaps = [f"{name!r} ({missing:,} cells)" for name, missing in filled]
         words, gone = (
             [f"{name!r} ({note})" for name, use, *_, note in rows if use == one] for one in ("words", "dropped")
         )
@@ -405,8 +406,8 @@ def _features(
     most, varies = min(MAX_FEATURES, MAX_CELLS // len(rows)), False
     for column in columns:
         cells = np.where(column.present[rows], column.values[rows], np.nan).astype(np.float64)
-        there = np.unique(cells[~np.isnan(cells)])
-        missing, one = int(np.isnan(cells).sum()), len(there) == 1
+        there = cells[~np.isnan(cells)]
+        missing, one = len(cells) - len(there), bool(len(there)) and bool((there == there[0]).all())
         if not len(there):
             use = ("dropped", 0, missing, "no values")
         elif column.name not in wanted and looks_like_identifier(column):
@@ -415,9 +416,10 @@ def _features(
         elif one and column.kind != "category" and (column.kind == "date" or there[0] not in (0.0, 1.0)):
             use = ("dropped", 0, missing, "the same value in every row")
         elif column.kind == "category":
-            note = f"{len(there):,} different word{'s' * (not one)}"
+            count = len(np.unique(there))
+            note = f"{count:,} different word{'s' * (not one)}"
             note += f"; {missing:,} missing values are treated as a separate word" * bool(missing)
-            use = ("words", min(len(there) + bool(missing), cap + 1), missing, note)
+            use = ("words", min(count + bool(missing), cap + 1), missing, note)
         else:
             date = column.kind == "date"
             notes = ["days, counted from the first date in the training rows of the first task"] * date

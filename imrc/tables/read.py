@@ -38,6 +38,7 @@ PREVIEW_ROWS = 20
 _SEPARATED = {"\t": "TSV, cells separated by tabs"}
 _SEPARATED |= {sign: f"CSV, cells separated by {name}" for sign, name in ((";", "semicolons"), (",", "commas"))}
 _LONGEST = 1 << 24
+_NO_SHEET = "No sheet of this Excel workbook has two columns and two rows."
 _AS_TEXT = dict.fromkeys((f"f{j}" for j in range(MAX_COLUMNS)), pa.string())
 
 
@@ -109,11 +110,11 @@ def sniff_delimiter(data: bytes) -> str:
     return max(agreeing, key=agreeing.__getitem__, default="")
 
 
-def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lines: int = 1) -> list[Any]:
+def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"') -> list[Any]:
     """Return UTF-8 text as columns of strings.
 
     Every row needs as many cells as the first; otherwise DataError names rows. Cells may be quoted, with `quote`
-    doubled inside them. Row numbers in messages do not count the first `header_lines`.
+    doubled inside them. Row numbers in messages do not count the first row.
     """
     line = re.split(rb"[\r\n]", data[: 1 << 20].lstrip(b"\r\n"), maxsplit=1)[0]
     if line.count(delimiter.encode()) > MAX_COLUMNS:
@@ -121,7 +122,7 @@ def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lin
     marks, bad = data.count(quote.encode()), list[str]()
 
     def invalid(row: Any) -> str:  # noqa: ANN401 - pyarrow's row object
-        bad.append(f"row {row.number - header_lines:,} has {row.actual_columns} cell{'s' * (row.actual_columns != 1)}")
+        bad.append(f"row {row.number - 1:,} has {row.actual_columns} cell{'s' * (row.actual_columns != 1)}")
         return "skip" if len(bad) < 4 else "error"
 
     try:
@@ -149,7 +150,7 @@ def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lin
             f"All rows need as many cells as the first line of the file, but {', '.join(bad[:3])}{more} (rows are "
             "counted below the header). Look for a missing or extra separator, or a quotation mark that is not closed."
         )
-    rows = table.num_rows - header_lines
+    rows = table.num_rows - 1
     if marks % 2 and any("\n" in str(c[-1]) for c in table.columns if len(c)):
         raise DataError(f"A quotation mark in row {rows:,} is not closed before the file ends.")
     check_size(rows, table.num_columns)
@@ -298,7 +299,7 @@ def _read_workbook(data: bytes, reading: Reading) -> _Raw:
             if sheet.height > 1 and sheet.width > 1:
                 break
         else:
-            raise DataError("No sheet of this Excel workbook has two columns and two rows.")
+            raise DataError(_NO_SHEET)
         rows = np.array([list(row) for row in sheet.iter_rows()], dtype=object)
     (top, left), raw, filled = sheet.start or (0, 0), _Raw([], [], f"Excel workbook, sheet {clean_name(name)!r}"), 0
     if len(names) > 1:
@@ -315,6 +316,8 @@ def _read_workbook(data: bytes, reading: Reading) -> _Raw:
     if filled:
         raw.notes.append(f"{filled:,} cells that are merged with the one above have its value.")
     counts = (rows != "").sum(axis=1)
+    if not counts.any():  # formulas whose values are empty texts
+        raise DataError(_NO_SHEET)
     above = int(np.argmax(counts > 1))
     if titles := int((counts[:above] > 0).sum()):
         raw.notes.append(f"{titles} row{'s' * (titles != 1)} above the column names left out.")

@@ -92,10 +92,11 @@ class Recipe:
         tasks = np.full(table.n_rows, "", dtype=object)
         if self.task is not None and self.task["name"] in there:
             column = table.column(self.task["name"])
-            tasks = column.words()
             if column.kind == "date" == self.task["kind"]:
                 codes, names = periods_of(column.values[column.present], self.task["period"])
                 tasks[column.present] = np.array(names, dtype=object)[codes]
+            else:
+                tasks = column.words()
         return X, labels, tasks.astype(str), notes
 
     def _values(self, table: Table, told: Mapping[str, Any], fill: bool, notes: list[str]) -> Floats:

@@ -53,8 +53,8 @@ else:
 
 views.about(list(table["method"]), place)
 with head:
-    summary = comparison_summary(table, title if measure else f"{title}, n = {n}")
-    st.markdown(f"# {summary} {winner_sentence(table)}".replace(" Against **", "\n\nAgainst **"))
+    first, against, rest = comparison_summary(table, title if measure else f"{title}, n = {n}").partition(" Against **")
+    st.markdown(f"# {first}\n\n{f'Against **{rest} ' if against else ''}{winner_sentence(table)}")
     presets = [preset_in(one, choice.settings.features) for one in running.COMPARED_PRESETS]
     measured_on = None if measure else (datasets.entry(choice.dataset).opens_with, int(table["n"].iloc[0]))
     st.caption(comparison_settings(presets, measured_on))

@@ -48,9 +48,11 @@ def buttons(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
 
 
 def _html(found: Report, sequence: Callable[[], imrc.TaskSequence], **options: Any) -> str:  # noqa: ANN401
-    tasks = sequence()
-    run = found.run if found.run.ess_tables else run_all(tasks, found.run.settings)
-    return page_of(replace(found, sequence=tasks, run=run), **options)
+    tasks, run, curve = sequence(), found.run, found.curve
+    if not run.ess_tables:  # a report has more than errors
+        run = run_all(tasks, run.settings)
+        curve = tuple(run if one.settings.n == found.n else one for one in curve)
+    return page_of(replace(found, sequence=tasks, run=run, curve=curve), **options)
 
 
 def _report(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:

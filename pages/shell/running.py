@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -128,9 +127,8 @@ def solver() -> Solver:
 
 def compile_early() -> None:
     """Compile the solver beside the server, whose first visitors see what comes with the app, and load it."""
-    code = "from imrc.solvers import warm_up; warm_up()"
     with solver().lock:
-        subprocess.run([sys.executable, "-c", code], check=False)  # noqa: S603 - no shell, fixed command  # nosec B603
+        subprocess.run([sys.executable, "-c", "from imrc.solvers import warm_up; warm_up()"], check=False)
         warm_up()
         solver().done = True
 
@@ -197,8 +195,7 @@ def _kept(choice: Choice, sequence: imrc.TaskSequence, *, whole: bool = False, *
     Unless it must be `whole`, its errors may be those that come with the app.
     """
     key = state.key_of(sequence, choice.settings, **changes)
-    found = kept_runs.get(key)
-    if found is not None:
+    if (found := kept_runs.get(key)) is not None:
         return found
     n, seed = (changes.get(name, getattr(choice.settings, name)) for name in ("n", "seed"))
     for run in kept_runs.values():
@@ -210,13 +207,13 @@ def _kept(choice: Choice, sequence: imrc.TaskSequence, *, whole: bool = False, *
         held = run.answering(asked, longer)
         if held is not None and held.fingerprint == sequence.fingerprint:
             return kept_runs.put(key, replace(held, settings=_changed(choice, changes)))
-    wide = replace(choice.settings.computed, n=n, b=grid.REACH)
-    make = partial(grid.run, sequence, wide)
-    shipped = None if whole else _shipped.get_or_make((sequence.fingerprint, wide.key()), make)
-    for run in () if shipped is None else split_references(shipped, wide):
-        if (held := run.answering(_changed(choice, changes), sequence)) is not None:
-            return replace(held, settings=_changed(choice, changes))
-    return None
+    if whole or sequence.fingerprint not in grid.fingerprints():
+        return None
+    wide, asked = replace(choice.settings.computed, n=n, b=grid.REACH), _changed(choice, changes)
+    shipped = _shipped.get_or_make((sequence.fingerprint, wide.key()), lambda: grid.run(sequence, wide))
+    parts = () if shipped is None else split_references(shipped, wide)
+    found = next((held for run in parts if (held := run.answering(asked, sequence)) is not None), None)
+    return None if found is None else replace(found, settings=asked)
 
 
 def _changed(choice: Choice, changes: dict[str, Any]) -> RunSettings:

@@ -274,7 +274,7 @@ def _said_by_link() -> dict[str, str]:
 def follow_address(page: str) -> None:
     """Do what the address bar says if the visitor went back or forward to the page with this title."""
     mine, said = visit(), _said_by_link()
-    moved, mine.page = mine.page not in ("", page), page
+    moved, mine.page = mine.page != page, page
     if said == mine.link or mine.link_waits:
         return
     # Navigation drops the link, and a click soon after a Run may still carry the one before. All else is the browser

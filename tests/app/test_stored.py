@@ -10,7 +10,7 @@ from imrc.evaluation import RunSettings
 from imrc.evaluation.significance import with_error
 from imrc.paper import grid
 from imrc.sweeps import ResultStore, SweepSpec, plan_sweep, run_sweep
-from pages.shell import running
+from pages.shell import exporting, running
 from tests.app.conftest import metrics, texts
 
 RUN = {"n": 6, "b": 2, "W": 3, "preset": "paper", "features": "standardised", "seed": 4, "repetitions": 3}
@@ -68,6 +68,7 @@ def test_what_comes_with_the_app_needs_no_run_until_more_than_errors_is_asked_fo
         assert metrics(test)[f"Error, {name}"] == with_error(held.headline()[rule])
     assert "These errors come with the app, computed by" in " ".join(one.proto.help for one in test.caption)
     monkeypatch.undo()
+    assert "<html" in exporting._html(test.session_state["visit"].report[1], lambda: sequence)
     test.switch_page("pages/why_it_helps/page.py").run()
     assert not test.exception
     assert "promise" in texts(test)

@@ -15,9 +15,9 @@ from imrc.diagnostics.evidence import (
     _peaks_leading,
     centre_twice,
     draw_orders,
-    estimate_change,
     innovation_products,
     log_likelihood,
+    project,
     walk_basis,
 )
 from imrc.diagnostics.models import fit_models
@@ -71,7 +71,8 @@ def test_restricted_likelihood_equals_the_diffuse_kalman_filter(balanced):
         size=(k, m)
     )
     reduced = reduce_moments(given_moments(means, mse[:, None]))
-    _, values, projections = estimate_change(reduced)
+    values, vectors = walk_basis(reduced.h)
+    projections = project(reduced.scaled, vectors)
     rhos = np.array([0.0, 0.05, 0.25, 3.0, 1e3])
     ours = log_likelihood(rhos, values, projections)
     theirs = np.array([np.mean([diffuse_kalman(z, reduced.h, rho) for z in reduced.Z.T]) for rho in rhos])

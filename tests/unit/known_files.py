@@ -657,6 +657,18 @@ def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -
     return out.getvalue()
 
 
+def emptied(book: bytes) -> bytes:
+    """Return a workbook whose formulas have empty texts as values."""
+    with zipfile.ZipFile(io.BytesIO(book)) as archive:
+        return zipped({name: archive.read(name).replace(b"><f>", b' t="str"><f>') for name in archive.namelist()})
+
+
+def npz(**arrays: Any) -> bytes:
+    out = io.BytesIO()
+    np.savez(out, **arrays)
+    return out.getvalue()
+
+
 def parquet(table: pd.DataFrame | pa.Table) -> bytes:
     """Return a Parquet file as pandas and Arrow write it."""
     out = io.BytesIO()
@@ -758,6 +770,7 @@ CASES = [
     case("zero bytes", lambda: table().encode() + b"\0" * 20, says=("not a kind of table",)),
     # values
     case("column nearly all missing", text("x,z,y\n" + "1,,a\n2,,b\n" * 5 + "1,5,a\n2,6,b\n"), **GOOD, told=("'z' (10 cells)", "median")),
+    case("dates nearly all missing", text("x,z,y\n" + "1,,a\n2,,b\n" * 5 + "1,2020-05-01,a\n2,2020-06-02,b\n"), **GOOD, told=("'z' (10 cells)", "days")),
     case("constant column", text("x,z,y\n" + "1,5,a\n2,5,b\n" * 6), tasks=3, features=1, classes=2, told=("'z' (the same value in every row)",)),
     case("nothing to learn from", text("z,y\n" + "5,a\n5,b\n" * 6), says=("No column is left", "'z'")),
     case("category with many values", text("c,x,y\n" + "".join(f"v{i * i % 37},{i % 3},{'ab'[i % 2]}\n" for i in range(120))), {"label": "y", "block": 40, "max_categories": 5}, **GOOD, told=("becomes up to 5 columns of 0 and 1",)),
@@ -770,6 +783,7 @@ CASES = [
     case("file too large", lambda: b"x,y\n" + b"1,a\n" * (17 << 20), says=("too large", "64 MB")),
     case("one cell of 20 MB", lambda: b"x,y\n" + b"z" * (20 << 20) + b",a\n2,b\n" + b"1,a\n3,b\n" * 5, {"label": "y", "block": 4}, tasks=3, features=1, classes=2, told=("'x'",)),
     # archives and other kinds of file
+    case("workbook of empty texts", lambda: emptied(_book([["=1", "=1"]] * 3)), file="made.xlsx", says=("No sheet", "two columns and two rows")),
     case("zip", lambda: zipped({"folder/data.csv": table().encode()}), file="data.zip", **GOOD, told=("from the zip file",)),
     case("zip with two tables", lambda: zipped({"a.csv": b"1", "b.csv": b"2"}), says=("one table", "a.csv and b.csv")),
     case("zip with paths upwards", lambda: zipped({"../../etc/passwd.csv": table().encode()}), **GOOD),
@@ -777,7 +791,7 @@ CASES = [
     case("other kinds of file", lambda: b"\x93NUMPY\x01\0" + bytes(60), file="data.npz", says=("not a kind of table", "as CSV")),
     *(case(f"refused: {name}", lambda content=content: content, says=("not a kind of table", "as CSV")) for name, content in {
         "xz": b"\xfd7zXZ\0" + bytes(90), "SPSS": b"$FL2@(#) SPSS DATA FILE" + bytes(200), "Stata": b"<stata_dta><header><release>118", "R": b"RDX3\nX\n\0\0\0\3" + bytes(50),
-        "PDF": b"%PDF-1.7 ...", "image": b"\x89PNG\r\n\x1a\n" + bytes(50), "pickle": pickle.dumps(Bomb()), "npz": zipped({"x.npy": b"\x93NUMPY\x01\0" + pickle.dumps(Bomb())}), "random bytes": np.random.default_rng(0).bytes(5000),
+        "PDF": b"%PDF-1.7 ...", "image": b"\x89PNG\r\n\x1a\n" + bytes(50), "pickle": pickle.dumps(Bomb()), "npz": npz(x=np.array([Bomb()], dtype=object)), "random bytes": np.random.default_rng(0).bytes(5000),
         "web page": b"<!DOCTYPE html><html><table><tr><td>1</td></tr></table></html>", "JSON": b'{"x": [1, 2], "y": ["a", "b"]}', "sparse ARFF": ARFF.encode() + b"{0 1}\n{1 2, 2 b}\n",
         "OpenDocument": zipped({"mimetype": b"x", "content.xml": b"<x/>"}), "binary workbook": zipped({"xl/workbook.bin": b"x"}),
     }.items()),

@@ -11,6 +11,7 @@ import pytest
 
 import imrc
 from imrc.cli import main
+from tests.conftest import run_python
 
 RUN = ["run", "identical", "-k", "4", "-n", "5", "--repetitions", "2"]
 
@@ -106,8 +107,8 @@ def test_help_and_lists_load_nothing_that_takes_long(words):
         "heavy = {'numba', 'pandas', 'plotly', 'sklearn', 'imrc.paper', 'imrc.sweeps'} & set(sys.modules)\n"
         "assert not heavy, heavy\nsys.exit(status)"
     )
-    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    done = run_python("-c", code, *words)
+    assert done.stderr == ""
     assert done.stdout.startswith("name" if words == ["datasets"] else "usage: imrc")
 
 
