@@ -26,7 +26,7 @@ from imrc.model._model import Model
 from imrc.solvers import api
 from imrc.tables import Recipe
 
-SCHEMA, LAYOUT = "imrc.model", 5
+SCHEMA, LAYOUT = "imrc.model", 6
 """Increase the layout with every change of the attributes below. Models with another layout are refused."""
 
 KNOWN: dict[str, Any] = {
