@@ -1,13 +1,13 @@
 """Errors of the recommended learner against its rivals.
 
     python tests/benchmarks/learner_study.py continual --methods learner pooled paper --sizes 10 50 --seeds 9101:9111
-    python tests/benchmarks/learner_study.py report [--tables next]
+    python tests/benchmarks/learner_study.py report [--file tests/benchmarks/results/learner_study_next.csv]
 
 A cell is one sequence, n, seed and method. A seed decides the data of synthetic sequences, the draws and the random
 features, the same for every method. Each finished cell is a line of results/learner_study_*.csv; cells already there
 are skipped, so a run that was stopped goes on where it was. Rows "recommended_1.0" were measured with the code of
 version 1.0 (commit 858417b) on the same data, draws and random features. Tables of the task to come alone were measured
-once (commit b2d3ea4, action `next`); `report --tables next` shows them.
+once (commit b2d3ea4, action `next`); `report` shows them.
 
 Real datasets are read from $IMRC_DATA, streams from $IMRC_STREAMS.
 """
@@ -88,12 +88,6 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def add(store: Cells, cell: tuple[object, ...], row: dict[str, object]) -> None:
-    """Keep the measures of a finished cell."""
-    values = dict.fromkeys((*COLUMNS, "ms"), "") | dict(zip(COLUMNS, cell, strict=False)) | row
-    store.add([values], float_format="%.5f")
-
-
 def run_continual(store: Cells, methods: list[str], sizes: list[int], seeds: range, only: list[str]) -> None:
     """Run what is missing, a seed after the other."""
     for n, seed, name in product(sizes, seeds, only or SEQUENCES):
@@ -104,7 +98,8 @@ def run_continual(store: Cells, methods: list[str], sizes: list[int], seeds: ran
         most = largest_n(sequence)
         if n <= max(most, 50):  # digits have 45 samples to learn from: their largest n counts as 50
             for method in missing:
-                add(store, (name, n, seed, method), CONTINUAL[method](sequence, min(n, most), seed))
+                cell = dict.fromkeys((*COLUMNS, "ms"), "") | dict(zip(COLUMNS, (name, n, seed, method), strict=False))
+                store.add([cell | CONTINUAL[method](sequence, min(n, most), seed)], float_format="%.5f")
 
 
 def summed_up(data: pd.DataFrame, error: str) -> pd.DataFrame:
@@ -169,15 +164,13 @@ def main() -> None:
     options.add_argument("--sizes", type=int, nargs="+", default=[10, 50])
     options.add_argument("--seeds", default="9101:9111", help="first:last")
     options.add_argument("--only", nargs="*", default=[], help="names of sequences")
-    options.add_argument("--tables", choices=["continual", "next"], default="continual", help="for `report`")
-    options.add_argument("--file", type=Path, help="default: that of the tables")
+    options.add_argument("--file", type=Path, default=RESULTS / "learner_study_continual.csv")
     given = options.parse_args()
-    seeds = range(*map(int, given.seeds.split(":")))
-    file = given.file or RESULTS / f"learner_study_{given.tables}.csv"
     if given.action == "report":
-        report(file)
+        report(given.file)
     else:
-        run_continual(Cells(file, COLUMNS[:4]), given.methods, given.sizes, seeds, given.only)
+        seeds = range(*map(int, given.seeds.split(":")))
+        run_continual(Cells(given.file, COLUMNS[:4]), given.methods, given.sizes, seeds, given.only)
 
 
 if __name__ == "__main__":

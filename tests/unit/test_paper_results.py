@@ -95,15 +95,14 @@ def test_runs_that_come_with_the_app_are_what_the_library_computes(tmp_path, mon
 
 def test_every_n_of_the_built_in_data_comes_with_the_app():
     assert (shipped.results_folder() / shipped.index()["grid"]["file"]).stat().st_size < 800_000
-    for name in datasets.names():
-        if datasets.status(name).where == "built in":
-            sequence = datasets.load(name)
-            most = min(50, largest_n(sequence))
-            windows = range(20) if datasets.entry(name).group == "built in" else (0,)
+    for group, windows in (("built in", range(20)), ("synthetic", (0,))):
+        for sequence in map(datasets.load, datasets.names(group)):
+            sizes = range(4, min(50, largest_n(sequence)) + 1)
             rows = grid._rows(sequence.fingerprint)[:, :2].tolist()
-            assert sorted(rows) == [[n, W] for n in range(4, most + 1) for W in windows], name
-    assert grid.run(sequence, RunSettings(n=10, seed=1)) is None
-    assert grid.run(sequence, RunSettings(n=10, preset="paper")) is None
+            assert sorted(rows) == [[n, W] for n in sizes for W in windows], sequence.name
+    assert (
+        grid.run(sequence, RunSettings(n=10, seed=1)) is grid.run(sequence, RunSettings(n=10, preset="paper")) is None
+    )
 
 
 def test_one_row_per_cell():
