@@ -23,7 +23,7 @@ except RuntimeError:  # neither the package nor the user's cache is writable, as
     setattr(numba.config, "CACHE_DIR", _folder)  # noqa: B010 - made from the environment when Numba was loaded
     logging.getLogger("imrc").warning(
         "Neither the package folder nor your cache folder is writable, so imrc has to compile its code at every "
-        "start, which takes some seconds. To avoid this, set NUMBA_CACHE_DIR to a writable folder."
+        "start, which takes a few seconds. To avoid this, set NUMBA_CACHE_DIR to a writable folder."
     )
 
 __all__ = ["njit"]

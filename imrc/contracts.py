@@ -9,7 +9,7 @@ Examples
 >>> check_learner(BernoulliNB)
 {}
 >>> check_learner(GaussianNB, on_fail="return")["task_sizes"]
-'after a task of 1 rows: predict_proba gave shares that are not finite or do not sum to 1'
+'after a task of 1 rows: predict_proba returned values that are not finite or do not sum to 1'
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _sound(learner: Any, reason: str) -> None:  # noqa: ANN401
     if hasattr(learner, "predict_proba"):
         shares = np.asarray(learner.predict_proba(_PROBE))
         if not np.isfinite(shares).all() or np.abs(shares.sum(axis=1) - 1.0).max() > 1e-6 or shares.min() < 0.0:
-            raise ContractError(f"{reason}: predict_proba gave shares that are not finite or do not sum to 1")
+            raise ContractError(f"{reason}: predict_proba returned values that are not finite or do not sum to 1")
 
 
 def repeats(make: Made) -> None:
@@ -209,7 +209,7 @@ def check_learner(make: Made, *, on_fail: OnFail = "raise") -> dict[str, str]:
     make : callable
         Returns a fresh learner, with ``partial_fit(X, y)``, which may take ``classes`` as well, and ``predict(X)``.
     on_fail : {"raise", "return"}
-        Whether broken contracts are an error.
+        Whether a broken contract raises an error.
 
     Returns
     -------

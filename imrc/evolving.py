@@ -33,7 +33,7 @@ class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : object or None
         A classifier whose `fit` takes ``sample_weight``, or a pipeline that ends with one; give it a ``random_state``
-        if it draws. If it has no `predict_proba`, its predictions count as certain. The default is logistic regression.
+        if it is random. Without `predict_proba`, its predictions count as certain. The default is logistic regression.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     rates_, shares_ : ndarray of shape (4,)
         Rate of change of each copy (0 is pooled, infinity alone), and its share in the predictions.
     weights_ : ndarray of shape (n_tasks_,)
-        Weight of each task in the predictions, by the shares; they sum to 1.
+        Weight of each task in the predictions, averaged by the shares; the weights sum to 1.
 
     Notes
     -----
@@ -151,12 +151,12 @@ class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return found
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return the probabilities for rows of the next task: those of the copies, by their shares."""
+        """Return the probabilities for rows of the next task, the average over the copies by their shares."""
         check_is_fitted(self, "n_tasks_")
         rows = validate_data(self, X, reset=False, dtype=np.float64)
         return np.asarray(np.tensordot(self.shares_, self._answers(rows), axes=1))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the most probable label for rows of the next task, ties to the smallest."""
+        """Return the most probable label for rows of the next task (in a tie, the smallest)."""
         best = self.predict_proba(X).argmax(axis=1)  # first: it says if nothing was learnt, before there are classes
         return np.asarray(self.classes_[best])

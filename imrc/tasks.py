@@ -49,7 +49,7 @@ class Task:
         Name shown to people, for example a year. If it is empty, the task's number is shown.
     allow_missing : bool
         Whether X may contain missing values (NaN). The feature map of a sequence fills them in (`imrc.features.make`).
-        A learner refuses such an X if it gets it directly.
+        A learner refuses such an X if you pass it directly.
 
     Raises
     ------
@@ -112,7 +112,7 @@ class TaskSequence:
     column_kinds : tuple of str
         The kind of each input column: "numeric"; "binary" (0 or 1); "pixel" (or a feature of a network, used as it is);
         "category" (numbers 0, 1, 2, ... that stand for words); "date" (days); "undeclared" (binary or numeric,
-        depending on the rows from which a representation is learnt). Empty: all columns are undeclared.
+        depending on the rows from which a representation is learnt). If it is empty, all columns are undeclared.
     categories : mapping of int to tuple of str
         For columns of kind "category", the words that the numbers stand for, as far as they are known. Only for
         display.
@@ -326,7 +326,7 @@ def is_frame(data: object) -> TypeGuard[pd.DataFrame]:
 
 def how_to_make_tasks(data: object) -> str:
     """Return a sentence with the call that makes tasks of data of this kind."""
-    of_table = 'target="COLUMN", every=300), or by="COLUMN" in place of every'
+    of_table = 'target="COLUMN", every=300), or by="COLUMN" instead of every'
     if is_frame(data):
         columns = ", ".join(repr(str(name)) for name in data.columns[:8]) + (" …" if len(data.columns) > 8 else "")
         return f"Make tasks from a data frame with imrc.tasks_from(df, {of_table}. Columns: {columns}."
@@ -340,7 +340,7 @@ def how_to_make_tasks(data: object) -> str:
             "Make tasks with imrc.tasks_from([(X, y), (X, y), ...]), one pair per task, or imrc.tasks_from((X, y, "
             "groups))."
         )
-    return "Make tasks with imrc.tasks_from((X, y, groups)), where groups says which task each row belongs to."
+    return "Make tasks with imrc.tasks_from((X, y, groups)), where groups contains the task of each row."
 
 
 def checked_tasks(where: str, data: object) -> TaskSequence:

@@ -255,7 +255,7 @@ class Watcher:
         return {"alpha": self.alarm.alpha, "features": self._features.kind, "seed": self._seed}
 
     def dependence(self, sequence: TaskSequence) -> str:
-        """Warn of correlated successive rows, which set the alarm off without a change; else return an empty text."""
+        """Return a warning if successive rows are correlated, which sets the alarm off without a change; else ""."""
         from imrc.diagnostics.samples import read_rows
 
         mapping = make(self._features, sequence, self._seed)

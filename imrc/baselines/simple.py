@@ -218,7 +218,7 @@ class OracleLogistic(SingleTaskLogistic):
     """Logistic regression on each task's whole pool: what static learning could reach with all the data of a task."""
 
     title = "Oracle, all the pool"
-    idea = "Logistic regression on all samples of a task, not only n, which no other method gets."
+    idea = "Logistic regression on all samples of a task. All other methods get only n."
     wins = "Not a rival. It shows what more samples would achieve."
     uses_pool = True
 

@@ -10,8 +10,7 @@ class Weighted(OwnEvolving):
 
     title = "Logistic regression by tracked weights"
     idea = (
-        "Logistic regression on the past with four sets of weights, from pooled to alone, judged by what they "
-        "predicted."
+        "Logistic regression on the past with four sets of weights, from pooled to alone, and the best ones count most."
     )
     wins = "Tasks whose past is worth something."
     keeps = "All samples, and four classifiers per task."

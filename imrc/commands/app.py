@@ -22,7 +22,7 @@ def add_app(parser: argparse.ArgumentParser) -> None:
         "Start the app. Requests under host names that are not this machine's own are refused. With another --address, "
         "every name is accepted until you give one with --allow-host."
     )
-    parser.add_argument("--port", type=int, default=8501, help="port here, 1 to 65535 (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=8501, help="port to listen on, 1 to 65535 (default: %(default)s)")
     parser.add_argument("--address", default="127.0.0.1", help="address to listen on (default: this machine only)")
     host = "a host name that the server accepts; repeat the option for more"
     parser.add_argument("--allow-host", metavar="NAME", action="append", default=[], help=host)

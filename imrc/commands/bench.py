@@ -20,7 +20,7 @@ def add_bench(parser: argparse.ArgumentParser) -> None:
         "For each task in the second half, learn the tasks before it, predict its rows, then learn it. "
         "The sequences are seven files in the folder $IMRC_TEMPORAL and rotated moons."
     )
-    what = "measure it: module:Learner, with partial_fit and predict or a scikit-learn classifier, or a reference"
+    what = "module:Learner (with partial_fit and predict, or a scikit-learn classifier), or a reference"
     parser.add_argument("--learner", nargs="+", default=[], metavar="NAME", help=what)
     parser.add_argument("--sequences", nargs="+", metavar="NAME", help="default: all")
     parser.add_argument("-o", "--output", metavar="FOLDER", default="bench", help="one JSON file per learner")
@@ -51,7 +51,7 @@ def run_bench(options: argparse.Namespace) -> int:
         wide = table.assign(cell=cells).pivot_table(
             index=["mean_rank", "learner"], columns="sequence", values="cell", aggfunc="first", fill_value=""
         )
-        print("Error on the next task ± half its 95 % interval; mean rank over the sequences that all have.\n")
+        print("Error on the next task ± half its 95 % interval; mean rank where all have results.\n")
         rows = [[learner, f"{rank:.1f}", *row] for (rank, learner), *row in wide.itertuples()]
         print_table(["learner", "rank", *wide.columns], rows)
 
@@ -66,7 +66,7 @@ def add_atlas(parser: argparse.ArgumentParser) -> None:
         "draw one page. A sequence that is not available keeps its card, with the date it was computed."
     )
     parser.add_argument("-o", "--output", metavar="FOLDER", default="atlas", help="of atlas.html and cards.json")
-    parser.add_argument("--only", nargs="*", metavar="NAME", help="compute these cards or none, and keep the others")
+    parser.add_argument("--only", nargs="*", metavar="NAME", help="compute only these cards (or none), keep others")
 
 
 def run_atlas(options: argparse.Namespace) -> int:

@@ -26,7 +26,7 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``imrc check``."""
     parser.description = (
         "Report in a few lines whether the tasks evolve, which strategy has the lowest error, what to do, and what "
-        "the past is worth. Notes say how a file was read."
+        "the past is worth. Notes explain how a file was read."
     )
     add_settings_of_run(parser, largest=True)
     parser.add_argument("--evidence", action="store_true", help="also print the evidence on how tasks change")

@@ -61,7 +61,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     cut.add_argument("--by", metavar="COLUMN", help="of a file: column whose values are the tasks")
     cut.add_argument("--every", type=int, metavar="ROWS", help="of a file: rows per task in file order, without --by")
     parser.add_argument("--period", help="if --by contains dates, one task per value, day, week, month, quarter, year")
-    own = parser.add_argument_group("a file of your own", "How to read columns: see *Your own file* in the docs.")
+    own = parser.add_argument_group("a file of your own", "The tutorial *Your own file* explains these options.")
     own.add_argument("--exclude", **_COLUMNS, help="columns not to learn from")
     own.add_argument("--include", **_COLUMNS, help="columns to use although they look like IDs")
     own.add_argument("--words", **_COLUMNS, help="columns whose numbers are only names")

@@ -25,8 +25,8 @@ FAILED = 1
 _CONTINUE = "run the same command again to continue."
 _EPILOG = """\
 Impossible and duplicate combinations are left out, and the plan shows why. Each line of the TOML file is
-an option with one value or a list: n = [10, 50], presets = "paper", seeds = "0:4". A section [reading] says how your
-own files are cut: target = "rain", every = 300.
+an option with one value or a list: n = [10, 50], presets = "paper", seeds = "0:4". A section [reading] defines how your
+own files are cut, for example target = "rain", every = 300.
 
 Each cell (one repetition of one method) is stored as soon as it is finished. After an interruption, the same command
 continues where it stopped. Exit status: 0 done, 1 failed (even if only some cells failed) or stopped, 2 bad input.

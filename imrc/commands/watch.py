@@ -33,7 +33,7 @@ def add_watch(parser: argparse.ArgumentParser) -> None:
         "--follow, the last value of --by waits until a later one shows that it is complete."
     )
     add_data(parser)
-    parser.add_argument("--alpha", type=float, help="probability of any false alarm at most (default: 0.05)")
+    parser.add_argument("--alpha", type=float, help="upper bound on the probability of any false alarm (default: 0.05)")
     state = "continue from this file if it exists, and write it at the end; for cron jobs"
     parser.add_argument("--state", metavar="FILE.npz", type=Path, help=state)
     parser.add_argument("--follow", action="store_true", help="keep reading the file as it grows, until the alarm")
@@ -77,8 +77,8 @@ def run_watch(options: argparse.Namespace) -> int:
     task = None if at is None else at + 2
     told = {"alpha": alpha, "tasks": watcher.tasks, "alarm": task, "arrivals": [*map(vars, arrivals)]}
     conclusion = (
-        f"{'No alarm' if task is None else f'ALARM since task {task}'} in {watcher.tasks} tasks. The evidence reaches "
-        f"{1.0 / alpha:g} with probability {alpha:g} at most if rows are independent and nothing changes."
+        f"{'No alarm' if task is None else f'ALARM since task {task}'} in {watcher.tasks} tasks. If rows are "
+        f"independent and nothing changes, the evidence reaches {1.0 / alpha:g} with probability at most {alpha:g}."
     )
     if not options.csv:  # whose rows are printed already
         print_as(options, [], told, lambda: print(conclusion))
@@ -98,7 +98,7 @@ def _read(watcher: Watcher, arrivals: list[Arrival], options: argparse.Namespace
         if gone := empty[arrival.task - 1] - empty[arrival.task - 2]:
             names = feature_names_or_numbers(sequence.feature_names, sequence.n_features)
             say(
-                f"imrc: task {arrival.task} ({arrival.label}): no number from here on (empty or infinite) in "
+                f"imrc: task {arrival.task} ({arrival.label}): from here on, no numbers (empty or infinite) in "
                 f"{listed([names[column] for column in sorted(gone)], 5)}"
             )
         # At once: whoever follows a file does not wait for the end.

@@ -183,7 +183,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         classes : array-like of shape (n_classes,), optional
             All labels that can occur. Needed at the first call if the first task does not contain every class.
         gap : float
-            Periods since the task before, each with one change, at least 0. It has no effect on the first task.
+            Periods since the previous task, at least 0, each with one change. The first task ignores it.
 
         Returns
         -------
@@ -261,7 +261,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"Columns without numbers: {', '.join(map(repr, words[:5]))}. Turn them into numbers first, "
                 "for example with sklearn.preprocessing.OneHotEncoder. For a model learnt from a sequence "
-                "of imrc.tasks_from, use the numbers that `categories` of that sequence gives the words."
+                "of imrc.tasks_from, replace each word by its number in `categories` of that sequence."
             ) from error
 
     def __sklearn_tags__(self) -> Tags:
@@ -336,7 +336,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         return scores(with_intercept(self.features_.transform(rows)), estimate.coef, len(self.classes_))
 
     def predict(self, X: ArrayLike, task: WhichTask = -1, rule: Rule = "forward_backward") -> NDArray[Any]:
-        """Return the label with the largest score, ties to the smallest label.
+        """Return the label with the largest score (in a tie, the smallest label).
 
         Parameters
         ----------

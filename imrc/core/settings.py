@@ -143,7 +143,7 @@ SETTINGS: dict[str, Setting] = {
         Setting(
             "sigma2",
             "sigma²",
-            "Scale of random Fourier features on raw inputs; paper: 10.",
+            "Scale of random Fourier features on raw inputs. The paper uses 10.",
             FeatureSpec.sigma2,
             SIGMA2,
             real=True,
@@ -217,7 +217,7 @@ SETTINGS: dict[str, Setting] = {
         Setting(
             "loss",
             "Loss",
-            "What the rule minimises in the worst case. The paper's, the error probability, has guarantees.",
+            "What the rule minimises in the worst case. Only the error probability, as in the paper, has guarantees.",
             words={"0-1": "the error probability", "log": "log loss"},
         ),
         Setting(

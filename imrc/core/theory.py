@@ -207,7 +207,7 @@ def smallest_b(share: float, j: int, k: int | None, n: float, d2: float, sigma2:
     _, x = _ratio(check_real("n", n), check_real("d2", d2), check_real("sigma2", sigma2))
     if k is None:
         if share == 1.0 or float(x) == 0.0:
-            raise ValueError("Without k the full gain is a limit: d2 must be above 0 and share below 1.")
+            raise ValueError("Without k, the full gain is a limit, so d2 must be above 0 and share below 1.")
         limit = math.inf
         # exp(-2 b beta) <= (1 - share) / 2 is enough.
         high = math.ceil(math.log(2.0 / (1.0 - share)) / (4.0 * math.asinh(math.sqrt(float(x)) / 2.0))) + 1
@@ -261,7 +261,7 @@ def ess_recursion(
     Returns
     -------
     forward, backward, forward_backward : ndarray of shape (k,)
-        From own and preceding samples, own and succeeding samples, and all.
+        From a task's own and earlier samples, from its own and later ones, and from all samples.
 
     Raises
     ------

@@ -21,14 +21,14 @@ def read_idx(data: bytes) -> NDArray[np.uint8]:
     [7, 8, 9]
     """
     if len(data) < 4 or data[:3] != b"\0\0\x08" or not data[3]:
-        raise DataError("This is not an IDX file of bytes: its first four bytes are not the code of one.")
+        raise DataError("This is not an IDX file of bytes, because it does not begin with the code of one.")
     start = 4 + 4 * data[3]
     if len(data) < start:
         raise DataError("The IDX file ends inside its header.")
     shape = struct.unpack(f">{data[3]}I", data[4:start])
     expected = start + math.prod(shape)
     if len(data) != expected:
-        raise DataError(f"The IDX file has {len(data):,} bytes, its header promises {expected:,}: it is damaged.")
+        raise DataError(f"The IDX file has {len(data):,} bytes, but its header promises {expected:,}: it is damaged.")
     return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
 
 
@@ -40,7 +40,7 @@ def read_npz(data: bytes) -> dict[str, NDArray[Any]]:
 def read_mat(data: bytes) -> dict[str, Any]:
     """Return the variables of a MATLAB file (version 4 to 7.2): arrays, or dictionaries for structs; else DataError."""
     if b"MATLAB 7.3" in data[:128] or data.startswith(b"\x89HDF"):
-        raise DataError("This MATLAB file is of version 7.3. Save it in MATLAB with save(..., '-v7') and try again.")
+        raise DataError("This MATLAB file has format 7.3. Save it in MATLAB with save(..., '-v7') and try again.")
     from scipy.io import loadmat
 
     content = _read("MATLAB", lambda: loadmat(io.BytesIO(data), simplify_cells=True))

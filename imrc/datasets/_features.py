@@ -53,7 +53,7 @@ def _csv_features(data: bytes, features: int) -> Floats:
         )
     except pa.ArrowInvalid as error:
         told = re.sub(r"#(\d+)", lambda found: str(int(found[1]) + 1), str(error))
-        raise DataError(f"A cell of the feature file is no number: {told}.") from None
+        raise DataError(f"A cell of the feature file is not a number: {told}.") from None
     return np.stack([column.to_numpy() for column in table.columns[extra:]], axis=1)
 
 
@@ -102,8 +102,8 @@ def interpret_mat(content: Mapping[str, Any], entry: CatalogueEntry) -> dict[str
     if {entry.classes, entry.tasks} <= set(by_count):
         return {"features": blocks[0], "labels": by_count[entry.classes], "tasks": by_count[entry.tasks]}
     raise DataError(
-        f"{entry.title}: the MATLAB file was read, but which variables are features ({entry.features} columns), labels "
-        f"({entry.classes} classes) and tasks ({entry.tasks}) is not clear. Its variables are {_describe(content)}."
+        f"{entry.title}: it is not clear which variables of the MATLAB file are features ({entry.features} columns), "
+        f"labels ({entry.classes} classes) and tasks ({entry.tasks}). Its variables are {_describe(content)}."
     )
 
 
@@ -138,12 +138,12 @@ def sequence_from_features(entry: CatalogueEntry) -> TaskSequence:
     if entry.task_rows:
         count, names = len(X) // entry.task_rows, _year_labels(entry, len(X))
         if count < 1:
-            raise DataError(f"{entry.title}: {len(X)} rows do not make one task of {entry.task_rows}.")
+            raise DataError(f"{entry.title}: {len(X)} rows are too few for one task of {entry.task_rows}.")
         numbers = np.repeat(np.arange(count), entry.task_rows)
     elif "tasks" in arrays:
         numbers, names = np.ravel(arrays["tasks"]), [str(name) for name in arrays.get("task_names", ())]
     else:
-        raise DataError(f"{entry.title}: the feature file does not say which row belongs to which task.")
+        raise DataError(f"{entry.title}: the feature file does not show which row belongs to which task.")
     rows = [np.flatnonzero(numbers == number) for number in np.unique(numbers)]
     names = names if len(names) == len(rows) else [""] * len(rows)
     classes = np.unique(y)

@@ -71,7 +71,7 @@ def six_or_nine(*, tasks: int = 20, turn: float = 360.0, seed: int = 0) -> TaskS
     tasks, turn = check_int("tasks", tasks, 2, MAX_TASKS), check_real("turn", turn, 0.0, 3600.0)
     images, digits = _digits()
     kept = np.isin(digits, (6, 9))
-    turns = "upside down, after half of it, a digit covers nearly the same pixels again."
+    turns = "after half a turn, a digit is upside down and covers nearly the same pixels again."
     turns = f"{360 * tasks / turn:g} tasks are one full turn: {turns}" if turn else ""
     words = f"Real handwritten sixes and nines that turn from 0 to {turn:g} degrees; is it a 6 or a 9?"
     info = {"class_names": ("6", "9"), **_SOURCE, "if periodic": turns}

@@ -321,7 +321,7 @@ def report(result: Assessment, n: float) -> str:
         lines.append(f"Partial autocorrelation at lag 1: {result.pacf.mean[0]:.2f} ± {result.pacf.std[0]:.2f} (spread)")
     if result.models:
         gaps = ", ".join(f"{group} {gap:.1f}" for group, gap in result.gaps.items())
-        lines.append(f"BIC behind the best: {gaps}")
+        lines.append(f"BIC above the best: {gaps}")
     return "\n".join(lines)
 
 

@@ -54,8 +54,8 @@ IMRC_RULES = {
 
 
 UNTUNED = (
-    "The other methods use default hyper-parameters, from their authors or from the closest public code, not tuned for "
-    "these data."
+    "The other methods use default hyper-parameters, from their authors or from the closest public code. Nobody tuned "
+    "them for these data."
 )
 """Caveat shown wherever methods are compared."""
 
@@ -267,7 +267,7 @@ def comparison_table(
 
     cells = scores[["dataset", "n"]].drop_duplicates()
     if len(cells) != 1:
-        raise ValueError(f"comparison_table needs scores of one dataset and n, got {len(cells)} combinations.")
+        raise ValueError(f"comparison_table needs scores of a single dataset and n, got {len(cells)} combinations.")
     wide = _errors_by_method(scores, kind)
     mean = wide.mean().sort_values(kind="stable")
     if reference is None:

@@ -19,7 +19,7 @@ _SPECIAL = str.maketrans(
     | {"²": "$^2$", "±": r"$\pm$", "–": "--", "“": "``", "”": "''"}
 )
 
-BOLD = "Bold: lowest, and not clearly worse than the lowest (paired 95 % t intervals, corrected by Holm's method)."
+BOLD = "Bold marks the lowest value and any that are not clearly higher (paired 95 % t intervals, Holm's method)."
 
 
 def as_latex(text: str) -> str:

@@ -72,9 +72,9 @@ MEASURES: dict[MeasureName, Measure] = {
         "Forward transfer",
         "mean over j > 1 of R[j - 1, j] - r[j]",
         _GEM,
-        "r[j] is the accuracy of the class that is most frequent in the tasks before j; in the paper, of a network "
-        "before any training. For forward learning, with or without backward learning, R[j - 1, j] is the accuracy of "
-        "the rule of the predicted task.",
+        "r[j] is the accuracy of the class that is most frequent in the tasks before j; in the paper, it is that of a "
+        "network before any training. For forward learning, with or without backward learning, R[j - 1, j] is the "
+        "accuracy of the rule of the predicted task.",
     ),
     "forgetting": Measure(
         "Forgetting",
@@ -84,7 +84,7 @@ MEASURES: dict[MeasureName, Measure] = {
     ),
     "balanced_error": Measure(
         "Balanced error, last step",
-        "mean over the classes of the share of their test samples that is given another one",
+        "mean over the classes of the share of their test samples that are given another class",
         _BRODERSEN,
         f"This measure and the next two use the test samples of all tasks at the last step, for the rules of IMRC. "
         f"{_RARE}",
@@ -257,7 +257,7 @@ def error_matrix(accuracy: ArrayLike, *, name: str = "matrix") -> ErrorMatrix:
         )
     low, high = float(np.nanmin(R)), float(np.nanmax(R))
     if low < 0.0 or high > 1.0:
-        raise DataError(f"Accuracies lie between 0 and 1; these from {low:g} to {high:g}. Divide percent by 100.")
+        raise DataError(f"Accuracies lie between 0 and 1; these range from {low:g} to {high:g}. Divide percent by 100.")
     tasks = np.arange(R.shape[1])
     later = tasks + tasks[:, None]
     by_lag = 1.0 - R[:, np.minimum(later, tasks[-1]), tasks[:, None]]

@@ -55,7 +55,7 @@ class RunResult(Columns):
     settings : RunSettings
         What was run.
     name, fingerprint : str
-        Sequence it was run on.
+        The sequence that was learnt.
     labels : tuple of str
         Names of the tasks.
     test_samples : ndarray of shape (tasks,)
@@ -78,7 +78,7 @@ class RunResult(Columns):
     rare_counts : LagTable or None
         Test samples of the rare class per task.
     rare_class : str
-        Its name, empty if no class is rare (`imrc.evaluation.splits.rare_class`).
+        Name of the rare class, empty if there is none (`imrc.evaluation.splits.rare_class`).
     reliability, by_class : dict of str to ndarray, first axis repetitions
         Per rule of IMRC, sums over the test samples of all tasks at the last step (`Columns`).
     """
@@ -174,7 +174,7 @@ class RunResult(Columns):
         return replace(self, settings=settings)
 
     def part(self, settings: RunSettings) -> RunResult:
-        """Return the results of the methods of these settings from a run that has others too."""
+        """Return the results of the methods of these settings from a run that also contains other methods."""
         compared, rules = self.settings.compared, "imrc" in settings.methods
 
         def belongs(kind: str, name: str) -> bool:
@@ -278,7 +278,7 @@ class RunResult(Columns):
         return float(later.mean()) if later.size else float("nan")
 
     def misses(self, rule: str, kind: HeadlineKind | None = None) -> Floats | None:
-        """Return the share of the rare class that is misclassified, (repetitions,); None without one, and before."""
+        """Return the share of the rare class that is misclassified, (repetitions,), or None (see `balanced`)."""
         if self.rare_counts is None or rule not in self.miss_tables or self._kind(kind) == "before":
             return None
         samples = self._mean(self.rare_counts, kind)
@@ -361,8 +361,8 @@ class RunResult(Columns):
     def difference(self, rule: str, reference: str = "single", kind: HeadlineKind | None = None) -> Difference:
         """Return the paired difference of two rules' headline errors (negative: `rule` is better), with its interval.
 
-        This is the only rule for "more than noise": a two-sided 95 % paired t interval over repetitions. The main rule
-        of the scenario (forward and backward learning, by default) against single-task learning is the planned
+        This is the only criterion for "more than noise": a two-sided 95 % paired t interval over repetitions. The main
+        rule of the scenario (forward and backward learning, by default) against single-task learning is the planned
         comparison and is not corrected. The other rules and methods of the run are corrected by Holm's method, see
         `imrc.evaluation.significance.paired_differences`. With one repetition, there is no interval, and no difference
         is clear.
@@ -465,13 +465,13 @@ class RunResult(Columns):
         Raises
         ------
         ValueError
-            If the file is not such a file, or has a newer format.
+            If the file is not a saved result, or has a newer format.
         """
         return cls.from_bytes(Path(path).read_bytes(), str(path))
 
     @classmethod
     def from_bytes(cls, content: bytes, shown: str = "This content") -> RunResult:
-        """Return the result whose bytes `to_bytes` gave; ValueError if they are damaged or not a result."""
+        """Return the result whose bytes `to_bytes` returned; ValueError if they are damaged or not a result."""
         try:
             with np.load(io.BytesIO(content), allow_pickle=False) as file:
                 header = json.loads(str(file["header"]))

@@ -399,14 +399,14 @@ def iter_run(
         Called without arguments in the caller's thread several times a second while a step is being computed. If it
         raises, the run ends: repetitions that have not begun are dropped, and the call waits for those under way.
     places : sequence of int or None
-        For each task, the position (from 0) whose draws it gets. Tasks of another sequence in another order, or some
-        of them, are then trained and tested on the same rows as there. By default, each task's own position.
+        For each task, the position (from 0) whose draws it gets. A reordered or shorter sequence is then trained and
+        tested on the same rows as the original. By default, each task's own position.
 
     Raises
     ------
     ValueError
         If the sequence is too short or its tasks too small for the settings, `only` is empty or names a repetition
-        below 0, or `places` are not one per task.
+        below 0, or `places` does not have one entry per task.
 
     Examples
     --------

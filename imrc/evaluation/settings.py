@@ -142,7 +142,7 @@ def _computed(scenario: ScenarioName, methods: Iterable[str]) -> ScenarioName:
 @documented
 @dataclass(frozen=True)
 class RunSettings:
-    """What is run on a sequence.
+    """What to run on a sequence.
 
     Attributes
     ----------
@@ -228,7 +228,7 @@ class RunSettings:
         return tasks - 1 if self.scenario == "multi_task" else min(self.b, tasks - 1)
 
     def key(self, **changes: Any) -> tuple[Any, ...]:  # noqa: ANN401 - values of the attributes
-        """Return a key that runs with other numbers do not have, after `changes` to these settings; nothing is checked.
+        """Return a key that differs between runs with different numbers; `changes` to these settings are not checked.
 
         >>> RunSettings().key(preset="paper", W=2) == RunSettings(preset="paper", scenario="adaptation").key()
         False

@@ -80,7 +80,7 @@ def unpack(value: Any, arrays: list[NDArray[Any]]) -> Any:  # noqa: ANN401 - as 
             if is_dataclass(kind) or issubclass(kind, tuple):
                 return kind(**held)
             if any(hasattr(kind, key) for key in held):
-                raise ValueError(f"{name} has a value that it cannot have")
+                raise ValueError(f"{name} has an invalid value")
             thing = object.__new__(kind)
             vars(thing).update(held)
             return thing

@@ -116,7 +116,7 @@ class Model:
         )
 
     def predict(self, rows: RawRows, task: int | str = "next") -> NDArray[Any]:
-        """Return the most probable class of each row, ties to the first.
+        """Return the most probable class of each row (in a tie, the first one).
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ class Model:
         Parameters
         ----------
         rows, task : as in `predict`
-            From a file, cells of the columns that it needs are returned as they were understood, others as written.
+            For a file, cells of the columns it needs are returned as they were understood, all others as written.
         """
         import pandas as pd
 
@@ -249,7 +249,7 @@ class Model:
 
     def _encoded(self, labels: ArrayLike | None, rows: int) -> Ints:
         if labels is None:
-            raise InputError(f"The rows have no labels in a column {self.label!r}. Give them: update(rows, labels).")
+            raise InputError(f"The rows have no labels in a column {self.label!r}. Pass them: update(rows, labels).")
         given = np.asarray(labels)
         if given.shape != (rows,):
             raise InputError(f"Give one label per row: there are {rows} rows, and labels have shape {given.shape}.")

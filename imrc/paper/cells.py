@@ -35,8 +35,8 @@ METHODS = (_PAPER, *_RULES, imrc_key("recommended"), *PUBLISHED)
 """Methods with a printed column, IMRC with both presets, and the paper's other two rules, which it does not print."""
 
 _NOT_RUN = {
-    "covertype": "on all 1,936 tasks only IMRC was run, with other b and W at n = 10; at n = 10 every method on the "
-    "first 60, in a row of its own",
+    "covertype": "on all 1,936 tasks only IMRC was run, with other b and W at n = 10; every other method was run at n "
+    "= 10 on the first 60, which have a row of their own",
     "rotated_mnist": "GEM and MER, by far the slowest of the methods, were run at n = 10 and 50 only",
     "utkfaces_grey": "only IMRC was run on this substitute",
 }
@@ -44,7 +44,7 @@ _NOT_RUN = {
 
 _NOT_BESIDE = {
     "utkfaces_grey": "the paper uses network features, not pixels, so its numbers are not comparable with this row",
-    "covertype_60": "the paper's numbers are of all 1,936 tasks: they do not belong beside this row, which is that of "
+    "covertype_60": "the paper's numbers are of all 1,936 tasks: they do not belong beside this row, which comes from "
     "imrc table --datasets covertype -k 60 --methods published --preset paper recommended --repetitions 3",
 }
 """Why the stand-ins have no printed values."""
@@ -139,7 +139,7 @@ def _why(cell: Any, here: Collection[str]) -> str:  # noqa: ANN401 - a row of a 
         return "not measured: the method was not timed at this n"
     if cell.dataset not in here:
         return "not measured: the data are not on this computer"
-    return f"not measured: {_NOT_RUN.get(cell.dataset, 'it was not run yet')}"
+    return f"not measured: {_NOT_RUN.get(cell.dataset, 'it has not been run yet')}"
 
 
 def wide(cells: pd.DataFrame, *, milliseconds: bool = False) -> pd.DataFrame:

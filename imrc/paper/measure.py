@@ -153,7 +153,7 @@ def measure(request: TableRequest, *, progress: Progress | None = None, runs: Ru
     progress = progress or (lambda *_: None)
     runs = runs or Runs(progress, lambda _: None)
     if not request.names:
-        raise InputError("No dataset to measure: none of those asked for is on this computer.")
+        raise InputError("There is nothing to measure, because none of these datasets is on this computer.")
     sizes = request.sizes if request.kind != "characteristics" else (0,)
     cells = [(name, n) for name in request.names for n in sizes]
     frames, sequence, loaded = [], None, ""

@@ -1,4 +1,4 @@
-"""Effective sample sizes: closed forms, a run's own and realised ones, what more would bring, risk bounds."""
+"""Effective sample sizes: closed forms, a run's own and realised ones, what more would add, risk bounds."""
 
 from __future__ import annotations
 

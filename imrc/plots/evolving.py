@@ -193,13 +193,13 @@ def model_gaps(result: Assessment) -> go.Figure:
             # A dot at the end: the best has a bar of length 0.
             texts = [f"   {gap:.1f}" if gap < 100 else f"   {gap:,.0f}" for gap in values]
             look = {"size": 15, "text": texts, "textposition": "middle right", "cliponaxis": False}
-            said = {"customdata": values, "said": "%{y}: %{customdata:.1f} behind the best"}
+            said = {"customdata": values, "said": "%{y}: %{customdata:.1f} above the best"}
             traces.dots(x, y, name, COLOURS[rule], mode="markers+text", **look, **said)
     # Room at the left: the dot of the best, at 0, must not cover its name.
     scale = math.sqrt(max([*gaps.values(), 1.0]))
     return chart(
         traces,
-        axis("BIC behind the best (root scale)", showticklabels=False, range=[-0.05 * scale, 1.25 * scale]),
+        axis("BIC above the best (root scale)", showticklabels=False, range=[-0.05 * scale, 1.25 * scale]),
         axis(categoryorder="array", categoryarray=[GROUP_NAMES[group] for group in gaps]),
         title="Which kind of change fits best?",
         height=460,
@@ -251,7 +251,7 @@ def power_chart(table: pd.DataFrame, here: Sequence[str | None] = ()) -> go.Figu
         traces.bars(table[column], names, name, colour, said, text=texts, textfont=ink, **look)
     return chart(
         traces,
-        axis("of 100 simulated sequences the diagnosis names", range=[0, 100], tickvals=[0, 25, 50, 75, 100]),
+        axis("verdicts on 100 simulated sequences", range=[0, 100], tickvals=[0, 25, 50, 75, 100]),
         names_axis(names, "really"),
         title="How often would each kind be recognised?",
         height=150 + 32 * len(names),

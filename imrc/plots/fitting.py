@@ -74,7 +74,7 @@ def _heatmap(trace: Any, panel: str) -> str | None:  # noqa: ANN401 - a heatmap 
 
 
 def describe(figure: go.Figure) -> str:
-    """Say what a figure shows: its title, its axes, and the ends and extremes of everything drawn.
+    """Describe what a figure shows: its title, its axes, and the ends and extremes of everything drawn.
 
     Parameters
     ----------

@@ -36,10 +36,10 @@ def check(
     n : int or None
         Training samples per task; by default the largest n that leaves 100 rows, or half, of each task for testing.
     labels : bool
-        Whether to run other n, too, to tell how many labels are needed. This takes several times as long.
+        Whether to run other values of n too, to find out how many labels are needed. Takes several times as long.
     progress : bool, callable or None
-        True shows a bar on stderr; None does so only in a terminal or a notebook. A callable gets the share done and a
-        text several times a second; an exception it raises ends the work.
+        True shows a bar on stderr; None does so only in a terminal or a notebook. A callable receives the share done
+        and a message several times a second; if it raises an exception, the work ends.
     **settings
         Of `imrc.evaluate`, except `methods`: `k`, `b`, `W`, `preset`, `features`, `repetitions`, `seed`, `scenario` and
         values that replace the preset's.
@@ -106,7 +106,7 @@ def iter_check(
     sequence = checked_tasks("imrc.check", tasks)
     check_bool("labels", labels)
     if progress is not None and not callable(progress):
-        check_bool("progress, if it is not called with the share done and words,", progress)
+        check_bool("progress, unless it can be called with a share and a message,", progress)
     if "methods" in settings:
         raise InputTypeError(
             "check compares strategies of one learner. To compare methods, use imrc.evaluate(methods=...)."

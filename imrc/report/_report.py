@@ -133,7 +133,7 @@ class Report:
 
     @property
     def finding(self) -> str:
-        """How the tasks change, for anybody; empty if that was not diagnosed."""
+        """How the tasks change, in plain words; empty if that was not diagnosed."""
         return "" if self.verdict is None else f"On *{self.as_text(self.name)}*, {self.verdict.finding}"
 
     @property
@@ -152,7 +152,7 @@ class Report:
 
     @property
     def meaning(self) -> str:
-        """What the theorems promise at this rate of change, and on which condition; empty if the rate is unknown."""
+        """What the theorems promise at this rate of change, and under which condition; empty if the rate is unknown."""
         if self.diagnosis is None or self.diagnosis.change is None:
             return ""
         return words.meaning_sentence(self.diagnosis, self.n, RULES[self.run.scenario.main].lower())
@@ -288,7 +288,7 @@ class Report:
         Parameters
         ----------
         name : str
-            "decision": what one could do, with intervals; "ladder", "error-curves", "heatmaps-error", "ess-parts",
+            "decision": what you could do, with intervals; "ladder", "error-curves", "heatmaps-error", "ess-parts",
             "partial-autocorrelation", "variogram" and others, which the message for a wrong name lists.
 
         Returns
@@ -321,7 +321,7 @@ class Report:
         chart : str
             Which chart to write as a picture (see `plot`).
         **options
-            `commands`: texts that repeat the run, by heading; `compared`: runs of methods for charts; `date`.
+            `commands`: code that reproduces the run, by heading; `compared`: runs of methods for charts; `date`.
 
         Returns
         -------
@@ -437,7 +437,7 @@ class Report:
     def repeated_by(
         self, dataset: str, file_options: Mapping[str, Any] | None = None, strategy: str | None = None
     ) -> dict[str, str]:
-        """Return what repeats the run: a "Python" script, which also learns a model, and a "Command line".
+        """Return code that reproduces the run: a "Python" script, which also learns a model, and a "Command line".
 
         `dataset` is its name or the path of the file, and `file_options` tell how a file becomes tasks. The script
         learns `strategy`, by default the advised one or, without advice, the one with the lowest error.

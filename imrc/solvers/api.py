@@ -79,7 +79,7 @@ class Solution:
 
     @property
     def gap(self) -> float | None:
-        """Whether `value` is the optimum: its distance to the lower bound; None without one."""
+        """Distance from the lower bound to `value`, which is 0 at the optimum; None without a lower bound."""
         return None if self.lower_bound is None else self.value - self.lower_bound
 
 
@@ -197,7 +197,7 @@ def solve(
     Parameters
     ----------
     X : array-like of shape (N, D)
-        Instances over which the maximum runs, without the intercept column.
+        Instances over which the maximum is taken, without the intercept column.
     tau : array-like of shape (n_classes * (D + 1),)
         Mean vector: one block per class, intercept first.
     lam : array-like of shape (n_classes * (D + 1),)

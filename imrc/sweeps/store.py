@@ -37,7 +37,7 @@ _BUSY_S = 60.0  # how long one waits for another writer; a transaction takes som
 _TOLD = {
     "NOTADB": "is not an SQLite database, so it is not a results store. Choose another file",
     "CORRUPT": "is damaged. Move it away, and the sweep will create a new one",
-    "FULL": "cannot grow: the disk (or quota) is full. Make room and start the same command again",
+    "FULL": "cannot grow: the disk (or quota) is full. Free some space and run the same command again",
     "READONLY": "cannot be written. Allow writing to the file and its folder, or choose another place with --store",
     "BUSY": f"has been locked by another program for {_BUSY_S:.0f} s. Close it and start again",
     "CANTOPEN": "cannot be opened. It must be a file in an existing folder that you can read and write. To use "

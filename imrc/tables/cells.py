@@ -462,7 +462,7 @@ def _timestamps(name: str, cells: pa.Array) -> Column:
             cells = pc.local_timestamp(cells)
             notes.append(f"times are in zone {zone}")
         except (pa.ArrowException, OSError):
-            notes.append(f"the time zone {zone!r} is not known here; times are in UTC")
+            notes.append(f"the time zone {zone!r} is unknown, so times are in UTC")
     unit = {"date32[day]": "D", "date64[ms]": "ms"}.get(str(cells.type)) or cells.type.unit
     whole = cells.view(pa.int32() if cells.type.bit_width == 32 else pa.int64())
     numbers = pc.cast(whole, pa.float64(), safe=False).to_numpy(zero_copy_only=False)

@@ -21,8 +21,8 @@ _FILE_KINDS |= dict.fromkeys((b"%pdf", b"\x80", b"$fl", b"rdx", b"bzh", b"{", b"
 _FILE_KINDS |= dict.fromkeys((b"<stata", b"<!doctype", b"<html", b"<?xml", b"<svg"), "other")
 _TABLES = (".csv", ".tsv", ".txt", ".arff", ".parquet", ".xlsx", ".xls")
 OTHER = (
-    "This is not a kind of table that imrc can read. It reads CSV, TSV, Excel (.xlsx, .xls), Parquet and ARFF with "
-    "all cells written out, each also packed as gzip or zip. Save your table as CSV and use that file."
+    "This is not a kind of table that imrc can read. It reads CSV, TSV, Excel (.xlsx, .xls), Parquet and ARFF with all "
+    "cells written out, compressed with gzip or zip or not at all. Save your table as CSV and use that file."
 )
 
 

@@ -80,13 +80,13 @@ def decode(data: bytes) -> tuple[bytes, str, list[str]]:
     except UnicodeError as error:
         at = getattr(error, "start", 0)
         if encoding == "UTF-16":
-            why = f"The file is written in UTF-16 but a byte near number {at + 1:,} does not fit."
+            why = f"The file is written in UTF-16, but it is damaged near byte {at + 1:,}."
             raise DataError(f"{why} Save it again as UTF-8.") from None
         line = data.count(b"\n" if b"\n" in data else b"\r", 0, at) + 1
         data, encoding = data.decode("cp1252", "backslashreplace").encode(), "Windows-1252"
         word = re.search(r"[^\W\d_]*[^\x00-\x7f][^\W\d_]*", data[: 1 << 18].decode(errors="ignore"))
         notes.append(
-            f"The file is not UTF-8 (see line {line:,} of it); it was read as Windows-1252"
+            f"The file is not UTF-8 (see line {line:,}), so it was read as Windows-1252"
             f"{f', for example {word[0][:30]!r}' if word else ''}. If letters look wrong, save it again as UTF-8."
         )
     if b"\0" in data:

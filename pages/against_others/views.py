@@ -173,7 +173,7 @@ def experts(table: pd.DataFrame, scores: pd.DataFrame, kind: ScoreKind, choice: 
         about = shipped.index()["against"]
         st.caption(f"{about['what']}. {shipped.measured_when('against')} Made by `{about['command']}`.")
     charts.csv(scores, name=f"scores-{choice.dataset}", label="Scores of all repetitions as CSV")
-    told = "Mean ± one standard error; bold: lowest, and what is not clearly worse. For the package booktabs."
+    told = "Mean ± one standard error; bold: lowest or not clearly higher. For the package booktabs."
     name, made = f"imrc-{choice.dataset}.tex", partial(comparison_latex, scores, kind)
     controls.save("Table for LaTeX", made, name, "text/x-tex", "compare_latex", help=told)
 

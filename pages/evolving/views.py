@@ -63,8 +63,8 @@ $$
 """
 _MODELS = r"""
 Each kind is a Gaussian model with p fitted numbers, ℓ its restricted log-likelihood per component, and m the effective
-number of independent components. Candidates are the places of jumps, shared levels, or frequencies that were tried. If
-the two best differ by less than 2, both are named.
+number of independent components. Candidates are the positions of jumps, the shared levels or the frequencies that were
+tried. If the two best differ by less than 2, both are named.
 
 $$
 \mathrm{BIC} = -2\,m\,\ell + p\,\log\big((k-1)\,m\big) + 2\log(\mathrm{candidates})
@@ -91,7 +91,7 @@ together are the *evidence*. If all rows are independent draws from one distribu
 reaches 1 / α is at most α, however long you watch (Ville's inequality). Correlated successive rows set it off even if
 nothing changes.
 *More than usual* is calibrated by simulation only. An alarm means that something changes, not that the change matters.
-Slow drift, which forward learning is made for, sets it off too. For a file that grows, use `imrc watch`.
+Slow drift, which forward learning is made for, sets it off too. For a growing file, use `imrc watch`.
 """
 _changes = Kept[tuple[Hashable, ...], Changed]("changes")
 _stories = Kept[tuple[Hashable, ...], pd.DataFrame]("watching")
@@ -148,8 +148,8 @@ def _what(choice: Choice, _result: Assessment, _row: _Row) -> None:
     told = f" {found.left_out:,} columns that are constant within tasks are left out." if found.left_out else ""
     st.caption(
         "Label shift: the share of a class changes. Input shift: a column changes in all classes alike. Concept "
-        f"change: in one class relative to the others. If rows are independent, at most {100 * found.level:g} % of the "
-        f"changes marked as found are expected to be false (q-values of Benjamini and Hochberg).{told}"
+        f"change: it changes in one class relative to the others. If rows are independent, {100 * found.level:g} % of "
+        f"the changes marked as found are expected to be false at most (q-values of Benjamini and Hochberg).{told}"
     )
     charts.csv(found.table, name="what-changed", label="All comparisons as CSV")
 

@@ -141,8 +141,8 @@ def heatmaps(report: Report, quantity: Quantity = "error") -> None:
     triangle = run.n_tasks > LAG_VIEW_ABOVE and controls.toggle(
         "Steps beside tasks",
         f"triangle_{quantity}",
-        "With many tasks, the columns count tasks learnt since then. Switch this on to show all steps, as the paper "
-        "does" + (f": every {stride}th of both." if (stride := triangle_stride(run.n_tasks)) > 1 else "."),
+        "With many tasks, the columns count the tasks learnt after each one. Switch this on to show all steps, as the "
+        "paper does" + (f": every {stride}th task and step." if (stride := triangle_stride(run.n_tasks)) > 1 else "."),
     )
     name = f"heatmaps-{quantity}"
     charts.show(run_heatmaps, run, quantity, RISKS[run.loss].lower(), triangle=triangle, name=name)
@@ -190,7 +190,7 @@ def _task(report: Report, sequence: imrc.TaskSequence) -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom")
     told = "See its error at every step, and the weight of every task in its rule."
     task = controls.number("Task", 1, run.n_tasks, middle, "story_task", told, place=row, width=140)
-    told = "Whose weights to show. Forward: as the task was learnt. Forward and backward: as later tasks revised it."
+    told = "Which rule's weights to show: the rule first learnt for the task, or the rule revised with later tasks."
     titles = {name: RULES[name] for name in ("forward_backward", "forward")}
     rule = controls.switch("Rule", titles, "uses_rule", told, place=row)
     charts.show(run_story, run, task, name="task-story")
@@ -201,7 +201,7 @@ def _task(report: Report, sequence: imrc.TaskSequence) -> None:
         )
     st.markdown(weights_sentence(table, task - 1))
     charts.show(weights_chart, table, task - 1, name="task-weights")
-    st.caption(f"Of the first of {settings.repetitions} repetitions.")
+    st.caption(f"From the first of {settings.repetitions} repetitions.")
 
 
 def _numbers(report: Report, _sequence: imrc.TaskSequence) -> None:

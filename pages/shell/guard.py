@@ -144,7 +144,7 @@ class Guard:
             answer = f"This server does not answer to the name {host[:100]!r}."
             return f"{answer} Whoever runs it can start it with imrc app --allow-host NAME.\n"
         foreign = connects and origin and _name(origin) not in (host, *_LOCAL)
-        return "This request comes from a page of another host.\n" if foreign else ""
+        return "This request comes from a page on another host.\n" if foreign else ""
 
     async def _take(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a file in, or, where there is no room for it, an empty one in its place that says so."""

@@ -138,7 +138,7 @@ def ensure_compiled(slot: Any) -> None:  # noqa: ANN401 - Streamlit's own elemen
     state = solver()
     if state.done:
         return
-    bar = slot.progress(0.0, text="Preparing the solver. At the first start it is compiled, which takes some seconds.")
+    bar = slot.progress(0.0, text="Preparing the solver. At the first start it is compiled, which takes a few seconds.")
     with state.lock:
         if not state.done:
             warm_up(lambda share, text: bar.progress(share, text=f"{text}. This happens only at the first start."))
@@ -347,7 +347,7 @@ def _stopped_result(key: state.RunKey, sequence: imrc.TaskSequence, settings: Ru
     elif visit.partial is not None and visit.partial[0] == key and visit.partial[2]:
         _, job, steps = visit.partial
         found, reached = RunResult.from_steps(job, sequence, steps), f"{len(steps)} of {len(sequence)} tasks"
-    told = f"Stopped after {reached}. All results here refer to these."
+    told = f"Stopped after {reached}. The results below use only these."
     stopped(str(key[1][0]), told if found else "Stopped before the first task was learnt.")
     return found.part(settings) if found else None
 

@@ -337,8 +337,8 @@ def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any], n: 
     use_values({**waiting, "dataset": OWN, "n": n, "k": len(sequence)})
     if len(sequence) == options.get("newest"):
         mine.notes.append(
-            f"The newest {len(sequence):,} tasks of {plain(sequence.name)} are used. Choose *All tasks* or longer "
-            "tasks on the page *Your data* for the others."
+            f"The newest {len(sequence):,} tasks of {plain(sequence.name)} are used. To use the others too, choose "
+            "*All tasks* or longer tasks on the page *Your data*."
         )
     mine.own_adopted = True
 

@@ -36,8 +36,8 @@ _DIFFER = """
   n = 50 is lower here.
 * **ELLA** is better here almost everywhere. With the defaults of its Python release, it predicts a constant, and
   the printed values lie in between.
-* **GEM** and **EWC** on Spam do not fall with n in the representation used for all methods; on raw inputs they do, as
-  printed.
+* **GEM** and **EWC**: on Spam, their errors do not fall with n in the representation used for all methods; on raw
+  inputs they do, as printed.
 * **Power Supply**: for GEM, EWC and MER, the paper prints values near .47 at every n. Raw inputs near 100 would spoil
   plain gradient steps, whereas our features are bounded.
 * **Condor**: the paper does not give its parameter μ, and no code of its authors is public. We use 1e-3, as in the
@@ -132,8 +132,8 @@ def _errors(row: _Row) -> None:
     _matrix(
         table,
         title,
-        "Bold: ours. In brackets: printed. Green: ours is lower; brown: higher; grey: not measured. For rivals, colour "
-        f"marks no win. {'' if frame.narrow() else cells.agreement(table)}",
+        "Bold: ours. In brackets: printed. Green: ours is lower; brown: higher; grey: not measured. For rivals, "
+        f"colour does not show who is better. {'' if frame.narrow() else cells.agreement(table)}",
         ("errors", f"imrc table --n 10 50 100 150 --methods all --preset paper recommended --error {error}"),
         lambda: st.markdown(f"{cells.backward_sentence(error)} {UNTUNED}\n\n{_DIFFER}"),
     )
@@ -158,9 +158,9 @@ def _times(row: _Row) -> None:
         cells.time_cells(n),
         f"How long does a task take? Milliseconds, n = {n}",
         "Our values are processor times (for IMRC, of all three rules) on a busy machine; the printed ones are "
-        "running times on another machine. Compare orders of magnitude, and how a row grows with b. The last row "
-        "has means: ours over the datasets we measured, the printed ones over all twelve. For GEM, the paper "
-        "prints 238 ms, but its column averages 147 ms.",
+        "running times on another machine. Compare orders of magnitude, and how a row grows with b. The last row shows "
+        "our mean over the datasets we measured, and the printed mean over all twelve. For GEM, the paper prints 238 "
+        "ms, but its column averages 147 ms.",
         ("settings", f"imrc table --kind time --n {n} --methods published"),
         milliseconds=True,
     )
@@ -172,11 +172,11 @@ def _characteristics(_row: _Row) -> None:
         "### Datasets: ours | printed",
         cells.characteristics(),
         "paper-datasets",
-        "All numbers that can be compared agree. *Rarest class* is its share of a task, averaged; with two classes, "
-        "it is the error of the best constant prediction. The classes of Covertype are a guess, types 1, 2 and 3 "
-        "against the rest: a constant prediction then has an error of .08, the value printed for every n, W and b. "
-        "The paper describes one task per year or age, but its counts are those of blocks of 300 rows (UTKFaces: "
-        "250).",
+        "All numbers that can be compared agree. *Rarest class* is the average share of the rarest class in a task; "
+        "with two classes, this is the error of the best constant prediction. The classes of Covertype are a guess, "
+        "types 1, 2 and 3 against the rest: a constant prediction then has an error of .08, the value printed for "
+        "every n, W and b. The paper describes one task per year or age, but its counts are those of blocks of 300 "
+        "rows (UTKFaces: 250).",
         "characteristics",
     )
     _table(
@@ -184,8 +184,8 @@ def _characteristics(_row: _Row) -> None:
         cells.covertype_runs(),
         "paper-covertype",
         "Errors are means over all steps and tasks; time is processor time per task. Memory stays below 0.65 GB, "
-        "however many tasks. Raw inputs in metres spoil the paper's features. With *automatic* ones, the error of "
-        "preset *paper* is below the printed one, and below that of a constant prediction.",
+        "however many tasks there are. Raw inputs in metres spoil the paper's features. With *automatic* ones, the "
+        "error of preset *paper* is below the printed one, and below that of a constant prediction.",
         "covertype",
     )
 
@@ -236,7 +236,7 @@ def _curves(row: _Row) -> None:
         cells.sample_size_curve(result.name),
         curve_table([result], by="k"),
         name="paper-curves",
-        caption="The paper shows the same for Yearbook and DomainNet, not measured here. Left: every n that was "
+        caption="The paper shows the same for Yearbook and DomainNet, which we did not measure. Left: every n that was "
         "measured, with all tasks of the dataset. Right: the sequence of the first k tasks.",
         made=name,
     )
@@ -247,7 +247,7 @@ def _curves(row: _Row) -> None:
             table,
             name="paper-windows",
             caption="Mean over all sequences of k consecutive tasks, each learnt from its first task (at most 100 "
-            "sequences, evenly spaced, of at most 100 tasks). Only few sequences are as long as the longest.",
+            "sequences, evenly spaced, of at most 100 tasks). Few sequences are as long as the longest one.",
             made="tasks",
         )
 

@@ -57,7 +57,7 @@ def more(report: Report) -> None:
 PICTURES = {
     "change": ("By the size of the change", by_change),
     "tasks": ("Task by task", by_task),
-    "more": ("What more would bring", more),
+    "more": ("What more would add", more),
 }
 
 head = st.container()
@@ -66,13 +66,13 @@ picture = controls.part(
     "Picture",
     PICTURES,
     "ess_picture",
-    "The paper's figure with this run marked, what each task is worth, and what other n, k and b would bring.",
+    "The paper's figure with this run marked, what each task is worth, and what other values of n, k and b would add.",
     place=row,
 )
 count = controls.toggle(
     "Count in errors",
     "realised",
-    "Runs several n, and finds the one at which a task alone has the same error.",
+    "Runs several values of n and finds the one at which learning alone reaches the same error.",
     place=row,
 )
 report = running.current_report(diagnosed=True, labels=count, whole=True)

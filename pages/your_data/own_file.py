@@ -23,7 +23,7 @@ _WIDGETS = {
     "own_read_decimal": ("Decimals follow", "The notes below say which reading was used, and why."),
     "own_read_header": ("The first row contains", "The notes below say which reading was used, and why."),
     "own_read_sheet": ("Sheet", "The first sheet with a table is read."),
-    "own_label": ("Label: the column to predict", "A column with 2 to 50 different values, or of measured numbers."),
+    "own_label": ("Label: the column to predict", "A column with 2 to 50 different values, or with measured numbers."),
     "own_block": ("Rows per task", "Blocks follow the order of the file. An incomplete last block is left out."),
     "own_task": (
         "Task column",
@@ -135,7 +135,7 @@ def choose() -> Table | None:
     visit = state.visit()
     kept = visit.own_table
     uploaded = st.file_uploader(
-        "A table: CSV, TSV, Excel, Parquet or ARFF, also packed (zip, gzip)",
+        "A table: CSV, TSV, Excel, Parquet or ARFF, plain or compressed (zip, gzip)",
         key="own_upload",
         help=f"{datasets.LIMITS_IN_WORDS} It stays in your session's memory; nobody else sees it.",
     )
@@ -171,7 +171,7 @@ def example() -> None:
     st.markdown(
         "* **One row per sample**; these are the first of the sample file.\n"
         "* **One column contains the label**, which you want to predict: *state*, normal or fault.\n"
-        "* **One column says which task a row belongs to**, such as a date. Without it, rows are cut into blocks "
+        "* **One column shows which task a row belongs to**, such as a date. Without it, rows are cut into blocks "
         "in the order in which they were collected.\n"
         "* **All other columns are inputs**: numbers, dates and words. Every change to them is listed."
     )

@@ -52,7 +52,7 @@ for name, value, note in (
     ("Samples", int(sequence.sizes.sum()), f"Of {cut.rows_read:,} rows in the file."),
     ("Classes", sequence.n_classes, plain(", ".join(sequence.class_names[:20]))),
     ("Features", sequence.n_features, "Columns used for learning. Words become 0/1 columns in a run."),
-    ("Largest n", limit, "Training samples that the smallest task has left after its test samples are set aside."),
+    ("Largest n", limit, "Training samples left in the smallest task after its test samples are set aside."),
 ):
     cards.metric(name, f"{value:,}", border=True, help=note)
 st.markdown("\n".join(f"* {plain(sentence)}" for sentence in cut.in_words()))

@@ -24,7 +24,7 @@ CONTROLS = [
     ("result", "story_task", "2", 2),
     ("result", "uses_rule", "Forward", "forward"),
     ("result", "model_by", "Forward", "forward"),
-    ("why-it-helps", "ess_picture", "What more would bring", "more"),
+    ("why-it-helps", "ess_picture", "What more would add", "more"),
     ("why-it-helps", "realised", "true", True),
     ("why-it-helps", "plan_of", "the newest task", "newest"),
     ("why-it-helps", "plan_ess", "60", 60.0),

@@ -232,7 +232,7 @@ def test_updates_that_cannot_be_are_refused(model):
     for rows, labels, message in (
         (month, ["maybe", "no"] + ["no"] * 23, "does not know 'maybe': its classes are 'no', 'yes'"),
         (month, ["no"], r"one label per row: there are 25 rows, and labels have shape \(1,\)"),
-        (month.drop(columns="rain"), None, r"no labels in a column 'rain'. Give them: update\(rows, labels\)"),
+        (month.drop(columns="rain"), None, r"no labels in a column 'rain'. Pass them: update\(rows, labels\)"),
         (month.assign(rain=["", *["no"] * 24]), None, "does not know ''"),
         (months(2, start=4), None, "belong to 2 tasks"),
     ):

@@ -82,7 +82,7 @@ def test_own_feature_files_that_do_not_fit(put):
     for name, arrays, message in (
         ("utkfaces", {"x": X}, "needs the arrays 'features' and 'labels'; it has x"),
         ("utkfaces", {"features": X, "labels": np.zeros(4)}, "do not match"),
-        ("utkfaces", {"features": X, "labels": np.zeros(3)}, "3 rows do not make one task of 250"),
+        ("utkfaces", {"features": X, "labels": np.zeros(3)}, "3 rows are too few for one task of 250"),
         ("clear", {"features": X, "labels": np.arange(3)}, "which row belongs to which task"),
     ):
         put(f"{name}/{name}_resnet18.npz", npz(**arrays))
@@ -91,7 +91,7 @@ def test_own_feature_files_that_do_not_fit(put):
     row = ",".join(["1"] * 513)
     for lines, message in (
         ("1,2,3\n4,5,6\n", "has 3 columns; 512 features and a label"),
-        (f"{row}\n{row[:-1]}x\n", "is no number: In CSV column 513"),
+        (f"{row}\n{row[:-1]}x\n", "is not a number: In CSV column 513"),
     ):
         for number in (1, 2, 3):
             put(f"yearbook/yearbook_features_resnet18_{number}.csv", lines.encode())

@@ -221,7 +221,7 @@ def test_a_column_that_has_gone_is_said_once(tmp_path, capsys, gone):
     main(["watch", str(file), *CUT])
     said = capsys.readouterr().err
     assert said.count("no number from here on") == 1
-    assert "task 6 (6): no number from here on (empty or infinite) in y\n" in said
+    assert "task 6 (6): from here on, no numbers (empty or infinite) in y\n" in said
 
 
 def test_it_follows_a_file_until_the_alarm(tmp_path, monkeypatch, capsys):
