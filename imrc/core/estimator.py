@@ -183,7 +183,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         classes : array-like of shape (n_classes,), optional
             All labels that can occur. Needed at the first call if the first task does not contain every class.
         gap : float
-            Periods since the previous task, at least 0, each with one change. The first task ignores it.
+            Periods since the previous task, at least 0, each with one change. It has no effect on the first task.
 
         Returns
         -------
@@ -295,7 +295,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
     mse_ = _newest("mse", "Mean squared errors s of the mean vectors, (n_tasks_, m) per rule.")
     coef_ = _newest("coef", "Classifier parameters mu, (n_tasks_, m) per rule.")
     risk_ = _newest("risk", "Minimax risks, (n_tasks_,) per rule.")
-    ess_ = _newest("ess", "Effective samples each rule was learnt from, (n_tasks_,) per rule.")
+    ess_ = _newest("ess", "Effective samples that each rule was learnt from, (n_tasks_,) per rule.")
 
     def _estimate(self, task: WhichTask, rule: Rule) -> TaskEstimate:
         check_is_fitted(self, "n_tasks_")

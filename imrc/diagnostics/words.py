@@ -66,7 +66,7 @@ _TRENDS = {"direction": "changes keep going in one direction", "same_way": "chan
 _PROMISES = {
     "supported": ("promise", ", and these tasks evolve as they assume"),
     "open": ("promise", " if the tasks evolve"),
-    "contradicted": ("would promise", ", if the tasks evolved as they assume, which these do not seem to"),
+    "contradicted": ("would promise", ", if the tasks evolved as assumed, which they do not seem to do"),
     "no_change": ("promise", ", because the tasks look alike"),
     "dependent": ("would promise", ", if the rows were independent, which they do not seem to be"),
 }

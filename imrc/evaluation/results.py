@@ -412,7 +412,7 @@ class RunResult(Columns):
         Columns: task (from 1), label (its name), row (of the task, from 0), rule, class, true, and ``p(name)``, the
         probability of each class (NaN for compared methods, which give none). Rules and methods are those at the end of
         the run or, if the next task is judged, those before the task is learnt. A result does not store the tasks;
-        ValueError if these are different ones.
+        ValueError if these are different tasks.
         """
         from imrc.evaluation.predictions import predictions
 

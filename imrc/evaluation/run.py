@@ -397,7 +397,7 @@ def iter_run(
         Maximum number of threads; by default one per core that this process may use. It does not affect the numbers.
     tick : callable or None
         Called without arguments in the caller's thread several times a second while a step is being computed. If it
-        raises, the run ends: repetitions that have not begun are dropped, and the call waits for those under way.
+        raises, the run ends: repetitions that have not begun are dropped, and the call waits for those already running.
     places : sequence of int or None
         For each task, the position (from 0) whose draws it gets. A reordered or shorter sequence is then trained and
         tested on the same rows as the original. By default, each task's own position.
@@ -506,7 +506,7 @@ def evaluate(
         `imrc.evaluation.settings`. All except "multi_task" come from the same run (see `RunResult.seen_as`).
     **overrides
         Values that replace the preset's, explained at `imrc.IMRCSettings`: `lambda0`, `instances`, `solver`,
-        `max_iter`, `tracking`, `confidence`, `loss`, `rate`, `change`. None leaves the value of the preset.
+        `max_iter`, `tracking`, `confidence`, `loss`, `rate`, `change`. None keeps the preset's value.
 
     Raises
     ------

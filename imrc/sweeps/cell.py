@@ -206,7 +206,7 @@ def _run(cell: Cell) -> Record:
             sequence = sequence_of(cell.dataset, cell.tasks, cell.settings.seed, cell.reading)
             if sequence.fingerprint != cell.fingerprint:
                 raise RuntimeError(
-                    f"{cell.dataset} on {here} has different data from the machine on which the sweep was started."
+                    f"{cell.dataset} on {here} differs from the data on the machine that started the sweep."
                 )
             if method == "imrc":
                 _compiled()

@@ -100,7 +100,7 @@ def test_a_learner_that_breaks_a_contract_is_caught(leaky, reason):
     ("make", "broken"),
     [
         (BernoulliNB, {}),
-        (GaussianNB, {"task_sizes": "after a task of 1 rows: predict_proba gave shares that are not finite"}),
+        (GaussianNB, {"task_sizes": "after a task of 1 rows: predict_proba returned values that are not finite"}),
         (lambda: SGDClassifier(random_state=0), {"class_order": "is something drawn for each"}),
         (lambda: MLPClassifier((8,), random_state=0), {"class_order": "is something drawn for each"}),
     ],

@@ -169,7 +169,7 @@ def test_matlab_files_are_interpreted(rng):
         np.testing.assert_array_equal(arrays["features"], X)
         np.testing.assert_array_equal(np.ravel(arrays["labels"]), y)
         np.testing.assert_array_equal(np.ravel(arrays["tasks"]), task)
-    with pytest.raises(DataError, match=r"not clear. Its variables are A \(3, 3\)"):
+    with pytest.raises(DataError, match=r"Its variables are A \(3, 3\)"):
         interpret_mat(_mat(A=np.eye(3)), entry)
 
 

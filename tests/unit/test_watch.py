@@ -220,7 +220,7 @@ def test_a_column_that_has_gone_is_said_once(tmp_path, capsys, gone):
     file.write_text(HEADER + "".join(",".join(row) + "\n" for row in rows))
     main(["watch", str(file), *CUT])
     said = capsys.readouterr().err
-    assert said.count("no number from here on") == 1
+    assert said.count("from here on, no numbers") == 1
     assert "task 6 (6): from here on, no numbers (empty or infinite) in y\n" in said
 
 
