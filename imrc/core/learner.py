@@ -83,7 +83,8 @@ class Learner:
         if self._zero_one is not None:
             wanted = known[0] if "single" in self.rules and y is not None else None
             alone, forward, revised = self._zero_one.step(X1, y, wanted, known[1], known[2:])
-            single = alone or _without_rule(known[0])
+            nothing = unknown_task(self._width).coef  # a rule is not wanted, or has no labels
+            single = alone or TaskEstimate(known[0].mean, known[0].mse, known[0].ess, nothing, np.nan, np.nan)
         return StepUpdate(k, single, forward, {k - 1 - back: one for back, one in enumerate(revised)}, choices)
 
     def predicted(self, gap: float = 1.0) -> TaskEstimate:
@@ -113,7 +114,3 @@ def unknown_task(size: int) -> TaskEstimate:
     """Return an estimate with NaN throughout, of a task of which nothing is known."""
     nothing = np.full(size, np.nan)
     return TaskEstimate(nothing, nothing, np.nan, nothing, np.nan, np.nan)
-
-
-def _without_rule(task: Tracked) -> TaskEstimate:
-    return TaskEstimate(task.mean, task.mse, task.ess, np.full_like(task.mean, np.nan), np.nan, np.nan)

@@ -90,13 +90,15 @@ def _data_term(scores, weights, targets, residual):
     classes, size = scores.shape
     total = 0.0
     for i in range(size):
-        largest = scores[0, i]
-        for c in range(1, classes):
-            largest = max(largest, scores[c, i])
-        normaliser = 0.0
-        for c in range(classes):
-            residual[c, i] = np.exp(scores[c, i] - largest)
-            normaliser += residual[c, i]
+        if classes == 2:  # one of the two powers is 1
+            second, less = scores[1, i] > scores[0, i], np.exp(-abs(scores[1, i] - scores[0, i]))
+            residual[0, i], residual[1, i] = (less, 1.0) if second else (1.0, less)
+            largest, normaliser = scores[int(second), i], 1.0 + less
+        else:
+            largest, normaliser = scores[:, i].max(), 0.0
+            for c in range(classes):
+                residual[c, i] = np.exp(scores[c, i] - largest)
+                normaliser += residual[c, i]
         for c in range(classes):
             residual[c, i] = weights[i] * residual[c, i] / normaliser - targets[c, i]
             total -= targets[c, i] * scores[c, i]
