@@ -99,6 +99,7 @@ _AXIS: dict[str, Any] = {
 }
 """A quiet grid that stays where it is."""
 
+_BAR = {"thickness": 14, "title": {"font": {"size": 12}}}
 _HOVER = {"light": "#FFFFFF", "dark": "#1B2330"}  # Ground of what is said when pointing at something.
 
 
@@ -136,8 +137,8 @@ def _template(scheme: Literal["light", "dark"]) -> go.layout.Template:
         "xaxis": _AXIS,
         "yaxis": _AXIS,
         "colorway": [INK[scheme]],
-        SCALE: {"colorscale": SEQUENTIAL if scheme == "light" else SEQUENTIAL_ON_DARK},
-        DIFFERENCE: {"colorscale": DIVERGING if scheme == "light" else DIVERGING_ON_DARK},
+        SCALE: {"colorscale": SEQUENTIAL if scheme == "light" else SEQUENTIAL_ON_DARK, "colorbar": _BAR},
+        DIFFERENCE: {"colorscale": DIVERGING if scheme == "light" else DIVERGING_ON_DARK, "colorbar": _BAR},
         "sliderdefaults": {"bgcolor": GRID, "bordercolor": GRID, "activebgcolor": GRID, "font": {"size": 12}},
     }
     return go.layout.Template(layout=layout)
@@ -264,27 +265,6 @@ def _tick(value: float, places: int, sign: bool) -> str:
 _PAGE_PX = 900  # Width a legend has on a page of usual width.
 _LINE_PX = 18  # Height of a line of text at the end of a curve.
 END = "end of a line"  #: Name of the annotations that name curves.
-
-
-def axis(text: str | None = None, **own: Property) -> dict[str, Any]:
-    """Return an axis with a title and properties of its own."""
-    return own if text is None else {"title": {"text": text}, **own}
-
-
-def samples_axis(sizes: Iterable[int]) -> dict[str, Any]:
-    """Return the logarithmic axis of samples per task, with a tick at each of the sizes."""
-    ticks = sorted(sizes)
-    return axis("samples n per task", type="log", tickvals=ticks, ticktext=[str(n) for n in ticks])
-
-
-def names_axis(names: Sequence[str], text: str | None = None, **own: Property) -> dict[str, Any]:
-    """Return a vertical axis of names, the first at the top."""
-    return axis(text, type="category", categoryorder="array", categoryarray=list(names)[::-1], **own)
-
-
-def colour_axis(name: str, low: float, high: float, bar: dict[str, Any]) -> dict[str, Any]:
-    """Return the layout of a colour axis, `SCALE` or `DIFFERENCE`; its colours are in the template."""
-    return {name: {"cmin": low, "cmax": high, "colorbar": bar}}
 
 
 def bar_below(low: float, high: float, *, ticks: int = 6, sign: bool = False, **own: Property) -> dict[str, Any]:
@@ -479,54 +459,6 @@ def legend_rows(traces: Iterable[Any], width: int = _PAGE_PX) -> int:
     return 1 if sum(sizes) <= width else math.ceil(len(sizes) / max(1, int(width // max(sizes))))
 
 
-def chart(
-    traces: Sequence[dict[str, Any]],
-    x: dict[str, Any],
-    y: dict[str, Any],
-    *,
-    title: str,
-    height: int,
-    subtitle: str = "",
-    legend: bool = True,
-    order: str | None = None,
-    below: int = MARGIN["b"],
-    above: int = MARGIN["t"],
-    ends: int | None = None,
-    frames: Sequence[dict[str, Any]] = (),
-    **layout: Property,
-) -> go.Figure:
-    """Return a figure from its traces and axes (from `axis`).
-
-    `order`: of the legend's entries. `below`, `above`: pixels. `ends`: the panel whose curves are named at their right
-    ends. `frames`: what a slider in the chart shows.
-    """
-    named = [one for one in traces if _is_named_at(one, on_panel(ends)["yaxis"])] if ends else []
-    names = {one["name"] for one in named}
-    for one in traces:
-        one |= {"showlegend": False} if one.get("name") in names else {}
-    rows = legend_rows(traces) if legend else 0
-    margin = {**MARGIN, "t": above + LEGEND_PX * rows, "b": below}
-    if ends and named:
-        limits = (y if ends == 1 else layout[f"yaxis{ends}"])["range"]
-        told = name_curves(named, limits, height - margin["t"] - margin["b"], ends)
-        longest = max(len(line) for end in told for line in end["text"].partition("</span> ")[2].split("<br>"))
-        margin["r"] = 26 + round(6.4 * longest)
-        layout["annotations"] = [*layout.get("annotations", ()), *told]
-    described = {
-        # Set here because other programs change Plotly's default template.
-        "template": LIGHT,
-        "title": {"text": title, "subtitle": {"text": subtitle}} if subtitle else {"text": title},
-        "height": height,
-        "showlegend": rows > 0,
-        "legend": {"traceorder": order, "y": 1 - TITLE_PX / height},
-        "xaxis": x,
-        "yaxis": y,
-        **layout,
-        "margin": margin | layout.get("margin", {}),
-    }
-    return go.Figure({"data": list(traces), "layout": described, "frames": list(frames)})
-
-
 class Row(NamedTuple):
     """A value with its interval, in a row of its own."""
 
@@ -539,62 +471,131 @@ class Row(NamedTuple):
     said: str
 
 
-def rows_chart(
-    rows: Sequence[Row], x: dict[str, Any], *, level: tuple[float, str] | None = None, **layout: Property
-) -> go.Figure:
-    """Return values with their intervals below each other, the first at the top, and a named level through all."""
-    traces, names = Traces(), [row.name for row in rows]
-    for row in rows:
-        if row.high > row.low:
-            traces.straight([row.low, row.high], [row.name] * 2, colour=rgba(row.colour, 0.45), width=5, dash=None)
-        value = row.value if math.isfinite(row.value) else None
-        look = {"symbol": row.symbol, "size": 11, "edge": 2}
-        traces.dots([value], [row.name], row.name, row.colour, said=row.said, **look)
-    if level is not None:
-        traces.straight([level[0]] * 2, [names[-1], names[0]], level[1], dash="dot")
-    y = names_axis(names, range=[-0.6, len(rows) - 0.4])
-    return chart(traces, x, y, legend=False, hovermode="closest", **layout)
+class Chart(Traces):
+    """A figure while it is drawn: its title, traces, and one pair of axes for each panel that `titles` name, or one.
+
+    Panels are side by side. Where `panel` is 0, an axis is that of all panels.
+    """
+
+    def __init__(self, title: str, subtitle: str = "", *, height: int, titles: Sequence[str] = ()) -> None:
+        super().__init__()
+        self.titles, self.axes = list(titles), dict[str, dict[str, Any]]()
+        named = {"text": title, "subtitle": {"text": subtitle}} if subtitle else {"text": title}
+        # The template is set here because other programs change Plotly's default.
+        self._layout: dict[str, Any] = {"template": LIGHT, "title": named, "height": height}
+
+    def x(self, text: str | None = None, panel: int = 0, **own: Property) -> None:
+        """Set the title and properties of a horizontal axis; what is not given stays."""
+        self._set("x", text, panel, own)
+
+    def y(self, text: str | None = None, panel: int = 0, **own: Property) -> None:
+        """Set those of a vertical axis; the title for all panels is left of the first."""
+        self._set("y", text, panel, own)
+
+    def _set(self, side: str, text: str | None, panel: int, own: dict[str, Any]) -> None:
+        first, last = (panel, panel) if panel else (1, max(1, len(self.titles)))
+        for number in range(first, last + 1):
+            titled = text is not None and (side == "x" or number == first)
+            at = self.axes.setdefault(f"{side}axis{number if number > 1 else ''}", {})
+            at |= {"title": {"text": text}, **own} if titled else own
+
+    def tasks(
+        self, labels: Iterable[str], text: str = "task", *, first: int = 1, ticks: int = 8, **own: Property
+    ) -> None:
+        """Set the horizontal axis of tasks from number `first`, with about so many of their labels."""
+        self.x(text, **task_ticks(list(labels), first, ticks), **own)
+
+    def samples(self, sizes: Iterable[int], panel: int) -> None:
+        """Set the logarithmic axis of samples per task, with a tick at each of the sizes."""
+        ticks = sorted(sizes)
+        self.x("samples n per task", panel, type="log", tickvals=ticks, ticktext=list(map(str, ticks)))
+
+    def names(self, names: Iterable[str], text: str | None = None, **own: Property) -> None:
+        """Set the vertical axis of names, the first at the top."""
+        self.y(text, type="category", categoryorder="array", categoryarray=list(names)[::-1], **own)
+
+    def colours(self, scale: str, low: float, high: float, **bar: Property) -> None:
+        """Set limits and bar of a colour axis, `SCALE` or `DIFFERENCE`; its colours are in the template."""
+        self.axes[scale] = {"cmin": low, "cmax": high, "colorbar": bar}
+
+    def rows(self, rows: Sequence[Row], *, level: tuple[float, str] | None = None) -> None:
+        """Draw values with their intervals below each other, the first at the top, and a named level through all."""
+        names = [row.name for row in rows]
+        for row in rows:
+            if row.high > row.low:
+                self.straight([row.low, row.high], [row.name] * 2, colour=rgba(row.colour, 0.45), width=5, dash=None)
+            value = row.value if math.isfinite(row.value) else None
+            look = {"symbol": row.symbol, "size": 11, "edge": 2}
+            self.dots([value], [row.name], row.name, row.colour, said=row.said, **look)
+        if level is not None:
+            self.straight([level[0]] * 2, [names[-1], names[0]], level[1], dash="dot")
+        self.names(names, range=[-0.6, len(rows) - 0.4])
+
+    def _panels(self, gap: float, title_size: int, *, share_y: bool) -> list[dict[str, Any]]:
+        """Place the panels; return their titles."""
+        width, named = (1.0 - gap * (len(self.titles) - 1)) / len(self.titles), []
+        look = {"xanchor": "center", "yanchor": "bottom", "xref": "paper", "yref": "paper", "y": 1.0}
+        look |= {"showarrow": False, "font": {"size": title_size}}
+        for i, text in enumerate(self.titles):
+            left, (x, y) = i * (width + gap), on_panel(i + 1).values()
+            self.x(panel=i + 1, anchor=y, domain=[left, min(left + width, 1.0)])
+            shared = {"matches": "y", "showticklabels": False} if share_y and i > 0 else {}
+            self.y(panel=i + 1, anchor=x, domain=[0.0, 1.0], **shared)
+            # Its name, that of the panel's horizontal axis in traces, tells a panel's title from other annotations.
+            named.append({"name": x, "text": text, "x": left + width / 2, **look})
+        count, seen = Counter(trace.get("name") for trace in self), set()
+        for trace in self:
+            # What several panels show has one name in the legend, and a click there hides it in all of them.
+            if trace.get("name") and count[trace["name"]] > 1:
+                trace |= {"legendgroup": trace["name"], "showlegend": trace["name"] not in seen, **trace}
+                seen.add(trace["name"])
+        return named
+
+    def figure(
+        self,
+        *,
+        legend: bool = True,
+        above: int | None = None,
+        below: int = MARGIN["b"],
+        ends: int | None = None,
+        gap: float = 0.06,
+        title_size: int = 14,
+        share_y: bool = False,
+        frames: Sequence[dict[str, Any]] = (),
+        **layout: Property,
+    ) -> go.Figure:
+        """Return the figure.
+
+        `above`, `below`: pixels. `ends`: the panel whose curves are named at their right ends. `gap`: between panels, a
+        share of the width. `share_y`: all have the vertical axis of the first. `frames`: what a slider shows.
+        """
+        written = list(layout.pop("annotations", ()))
+        written += self._panels(gap, title_size, share_y=share_y) if self.titles else []
+        named = [one for one in self if _is_named_at(one, on_panel(ends)["yaxis"])] if ends else []
+        names = {one["name"] for one in named}
+        for one in self:
+            one |= {"showlegend": False} if one.get("name") in names else {}
+        rows, height = legend_rows(self) if legend else 0, self._layout["height"]
+        margin = MARGIN | {"b": below, "t": LEGEND_PX * rows + (above or (84 if self.titles else MARGIN["t"]))}
+        if ends and named:
+            limits = self.axes[f"yaxis{ends if ends > 1 else ''}"]["range"]
+            told = name_curves(named, limits, height - margin["t"] - margin["b"], ends)
+            longest = max(len(line) for end in told for line in end["text"].partition("</span> ")[2].split("<br>"))
+            margin["r"] = 26 + round(6.4 * longest)
+            written += told
+        order = "normal" if layout.get("barmode") == "stack" else None
+        described = {
+            **self._layout,
+            "showlegend": rows > 0,
+            "legend": {"traceorder": order, "y": 1 - TITLE_PX / height},
+            "annotations": written,
+            **self.axes,
+            **layout,
+            "margin": margin | layout.get("margin", {}),
+        }
+        return go.Figure({"data": list(self), "layout": described, "frames": list(frames)})
 
 
 def panel_titles(figure: go.Figure) -> dict[str, Any]:
     """Return the titles of the panels of a figure, from left to right, by the names of their horizontal axes."""
     return {a.name: a for a in figure.layout.annotations if a.name and a.name != END}
-
-
-def panels(
-    traces: Sequence[dict[str, Any]],
-    titles: Sequence[str],
-    x_axes: Sequence[dict[str, Any]],
-    y_axes: Sequence[dict[str, Any]],
-    *,
-    gap: float,
-    above: int = 84,
-    title_size: int = 14,
-    share_y: bool = False,
-    **layout: Property,
-) -> go.Figure:
-    """Return a figure with one row of panels, from traces that are on them and one pair of axes each.
-
-    `gap` is a share of the width, `above` in pixels; with `share_y` all have the vertical axis of the first. What
-    several panels show has one name in the legend, and a click there hides it in all of them.
-    """
-    width = (1.0 - gap * (len(titles) - 1)) / len(titles)
-    axes: dict[str, Any] = {}
-    named = []
-    centred = {"xanchor": "center", "yanchor": "bottom", "xref": "paper", "yref": "paper", "y": 1.0}
-    centred |= {"showarrow": False, "font": {"size": title_size}}
-    for i, (text, x, y) in enumerate(zip(titles, x_axes, y_axes, strict=True)):
-        left, at = i * (width + gap), on_panel(i + 1)
-        shared = {"matches": "y", "showticklabels": False} if share_y and i > 0 else {}
-        axes[at["xaxis"]] = {**x, "anchor": at["yaxis"], "domain": [left, min(left + width, 1.0)]}
-        axes[at["yaxis"]] = {**y, "anchor": at["xaxis"], "domain": [0.0, 1.0], **shared}
-        # Its name, that of the panel's horizontal axis in traces, tells a panel's title from other annotations.
-        named.append({"name": at["xaxis"], "text": text, "x": left + width / 2, **centred})
-    count, seen = Counter(trace.get("name") for trace in traces), set()
-    for trace in traces:
-        if trace.get("name") and count[trace["name"]] > 1:
-            trace.update({"legendgroup": trace["name"], "showlegend": trace["name"] not in seen, **trace})
-            seen.add(trace["name"])
-    x, y = axes.pop("x"), axes.pop("y")
-    others = {f"{name[0]}axis{name[1:]}": one for name, one in axes.items()}
-    return chart(traces, x, y, above=above, annotations=named, **others, **layout)

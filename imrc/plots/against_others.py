@@ -10,21 +10,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from imrc.plots._drawing import (
-    COLOURS,
-    DASHES,
-    LEGEND_PX,
-    Traces,
-    axis,
-    chart,
-    decimals,
-    error_ends,
-    names_axis,
-    panels,
-    samples_axis,
-    whiskers,
-    whole_numbers,
-)
+from imrc.plots._drawing import COLOURS, DASHES, LEGEND_PX, Chart, decimals, error_ends, whiskers, whole_numbers
 from imrc.wording import decimal, fewest, signed, with_spread
 
 METHOD_COLOURS = {
@@ -74,11 +60,16 @@ def _dash_of(method: str) -> str:
 
 def method_errors(table: pd.DataFrame) -> go.Figure:
     """Return errors of all methods of a `comparison_table`, best at the top, with bands and printed numbers if any."""
-    rows, traces = table.iloc[::-1], Traces()
+    rows, measure = table.iloc[::-1], table["measure"].iloc[0]
     low, high = error_ends(rows["error"], rows["half"])
     printed = rows[rows["printed"].notna()] if "printed" in rows else rows[:0]
+    bars = "bars: 95 % intervals" if np.isfinite(rows["half"]).any() else ""
+    height = 108 + LEGEND_PX * bool(len(printed)) + _ROW_PX * len(rows)
+    drawn = Chart(f"Which method makes {fewest(measure)}?", bars, height=height)
+    drawn.x(measure, **decimals(np.concatenate([low, high, printed.get("printed", ())]), ticks=8))
+    drawn.names(table["title"], showgrid=True)
     told = map(with_spread, rows["error"], rows["half"]), map(decimal, rows["newest"]), rows["rank"]
-    traces.dots(
+    drawn.dots(
         rows["error"],
         rows["title"],
         "Measured here",
@@ -94,18 +85,8 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
         look = {"symbol": "diamond-open", "edge": 1.5, "said": "%{y}, paper: %{customdata}"}
         said = [decimal(value, 2) for value in printed["printed"]]
         name = "Printed in the paper"
-        traces.dots(printed["printed"], printed["title"], name, COLOURS["reference"], customdata=said, **look)
-    measure = table["measure"].iloc[0]
-    ends = np.concatenate([low, high, printed.get("printed", ())])
-    return chart(
-        traces,
-        axis(measure, **decimals(ends, ticks=8)),
-        names_axis(table["title"], showgrid=True),
-        title=f"Which method makes {fewest(measure)}?",
-        subtitle="bars: 95 % intervals" if np.isfinite(rows["half"]).any() else "",
-        legend=len(printed) > 0,
-        height=108 + LEGEND_PX * bool(len(printed)) + _ROW_PX * len(rows),
-    )
+        drawn.dots(printed["printed"], printed["title"], name, COLOURS["reference"], customdata=said, **look)
+    return drawn.figure(legend=len(printed) > 0)
 
 
 _VERDICTS = {
@@ -122,7 +103,11 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
     `table` is from `imrc.evaluation.comparison.comparison_table`.
     """
     reference = table.loc[table["verdict"] == "reference", "title"].iloc[0]
-    rows, traces = table[table["verdict"] != "reference"].iloc[::-1], Traces()
+    rows = table[table["verdict"] != "reference"].iloc[::-1]
+    told = f"error minus that of {html.escape(reference)}"
+    drawn = Chart("Which differences are more than noise?", told, height=134 + _ROW_PX * len(rows))
+    drawn.x("difference in error", **decimals([0.0, *rows["difference"], *rows["low"], *rows["high"]], sign=True))
+    drawn.names(rows["title"][::-1])
     for verdict, (name, colour, symbol) in _VERDICTS.items():
         part = rows[rows["verdict"] == verdict]
         if not len(part):
@@ -131,7 +116,7 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
         intervals = [f"<br>{signed(low)} to {signed(high)}" if np.isfinite(low) else "" for low, high in pairs]
         # As tested: the interval of a difference that was corrected more is wider.
         above, below = (np.nan_to_num(part[end] - part["difference"]) for end in ("high", "low"))
-        traces.dots(
+        drawn.dots(
             part["difference"],
             part["title"],
             name,
@@ -144,23 +129,14 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
             said="<b>%{y}</b><br>%{customdata[0]}%{customdata[1]}",
         )
     zero = {"type": "line", "x0": 0, "x1": 0, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain"}
-    ends = np.concatenate([[0.0], rows["difference"], rows["low"], rows["high"]])
-    return chart(
-        traces,
-        axis("difference in error", **decimals(ends, sign=True)),
-        names_axis(rows["title"][::-1]),
-        title="Which differences are more than noise?",
-        subtitle=f"error minus that of {html.escape(reference)}",
-        height=134 + _ROW_PX * len(rows),
-        shapes=[{**zero, "line": {"color": COLOURS["reference"], "width": 1.5, "dash": "dash"}}],
-    )
+    return drawn.figure(shapes=[{**zero, "line": {"color": COLOURS["reference"], "width": 1.5, "dash": "dash"}}])
 
 
-def _add_methods(traces: Traces, table: pd.DataFrame, panel: int = 1) -> None:
+def _add_methods(drawn: Chart, table: pd.DataFrame, panel: int = 1) -> None:
     """Draw one line with its band per method."""
     for method, part in table.groupby("method", sort=False):
         paper = _is_paper(str(method))
-        traces.curve(
+        drawn.curve(
             (part[column].to_numpy() for column in ("x", "value", "half")),
             html.escape(str(part["title"].iloc[0])),
             colour_of(str(method)),
@@ -188,18 +164,12 @@ _MEASURED = {
 
 def method_curves(table: pd.DataFrame, kind: Literal["average", "newest", "before"] = "average") -> go.Figure:
     """Return errors of the given kind by step, one line per method, of `imrc.evaluation.comparison.curve_table`."""
-    traces = Traces()
-    _add_methods(traces, table)
-    traces.band_key(table)
-    return chart(
-        traces,
-        axis("step (tasks learnt)", **whole_numbers(int(table["x"].max()))),
-        axis(_MEASURED[kind], **_limits(table)),
-        title="Which methods improve as tasks arrive?",
-        height=430,
-        hovermode="x unified",
-        ends=1,
-    )
+    drawn = Chart("Which methods improve as tasks arrive?", height=430)
+    drawn.x("step (tasks learnt)", **whole_numbers(int(table["x"].max())))
+    drawn.y(_MEASURED[kind], **_limits(table))
+    _add_methods(drawn, table)
+    drawn.band_key(table)
+    return drawn.figure(hovermode="x unified", ends=1)
 
 
 def sample_and_task_curves(by_n: pd.DataFrame, by_k: pd.DataFrame) -> go.Figure:
@@ -207,18 +177,12 @@ def sample_and_task_curves(by_n: pd.DataFrame, by_k: pd.DataFrame) -> go.Figure:
 
     `by_n` is from `imrc.evaluation.comparison.sample_size_table`, `by_k` from `curve_table` with ``by="k"``.
     """
-    traces = Traces()
-    _add_methods(traces, by_n)
-    _add_methods(traces, by_k, 2)
-    traces.band_key(by_n)
-    return panels(
-        traces,
-        ("Error against n", "Error against k"),
-        [samples_axis(by_n["x"].unique()), axis("tasks k", **whole_numbers(int(by_k["x"].max()), 8))],
-        [axis(**_limits(by_n, by_k))] * 2,
-        gap=0.06,
-        share_y=True,
-        title="How much do more samples and more tasks help?",
-        height=450,
-        ends=2,
-    )
+    titles = "Error against n", "Error against k"
+    drawn = Chart("How much do more samples and more tasks help?", height=450, titles=titles)
+    drawn.samples(by_n["x"].unique(), panel=1)
+    drawn.x("tasks k", panel=2, **whole_numbers(int(by_k["x"].max()), 8))
+    drawn.y(**_limits(by_n, by_k))
+    _add_methods(drawn, by_n)
+    _add_methods(drawn, by_k, 2)
+    drawn.band_key(by_n)
+    return drawn.figure(share_y=True, ends=2)

@@ -22,15 +22,12 @@ from imrc.plots._drawing import (
     COLOURS,
     DASHES,
     DATA,
+    Chart,
     Property,
     Traces,
-    axis,
-    chart,
     escaped,
     name_curves,
-    panels,
     slider,
-    task_ticks,
     whiskers,
     whole_numbers,
 )
@@ -63,18 +60,20 @@ def ess_curves(pairs: Sequence[tuple[int, int]] = PAIRS) -> go.Figure:
     >>> [curve.name for curve in ess_curves([(10, 20)]).data[:2]]
     ['task 10, forward', 'task 10 of 20']
     """
-    traces, across, tasks = Traces(), (1e-6, 1e2), sorted({j for j, _ in pairs})
+    across, tasks = (1e-6, 1e2), sorted({j for j, _ in pairs})
+    drawn = _against_change(across, height=450)
     ratio = np.geomspace(*across, 241)
     for j, shade in zip(tasks, itertools.cycle(_ORANGES)):
         name, ess = f"task {j}, forward", theory.ess_forward(j, 1, ratio)
-        _add_curve(traces, ratio, ess, name, "forward", colour=shade, showlegend=False)
+        _add_curve(drawn, ratio, ess, name, "forward", colour=shade, showlegend=False)
     for (j, k), shade in zip(sorted(set(pairs)), itertools.cycle(_GREENS)):
         name, ess = f"task {j} of {k}", theory.ess_forward_backward(j, k, 1, ratio)
-        _add_curve(traces, ratio, ess, name, "forward_backward", colour=shade, showlegend=False)
-    upwards = 0.9, 1.6 * max(float(one["y"].max()) for one in traces)
-    told = _told(traces, upwards, across, tasks[-1])
-    _add_borders(traces, tasks[-1], upwards)
-    return _against_change(traces, across, upwards, height=450, annotations=told)
+        _add_curve(drawn, ratio, ess, name, "forward_backward", colour=shade, showlegend=False)
+    upwards = 0.9, 1.6 * max(float(one["y"].max()) for one in drawn)
+    told = _told(drawn, upwards, across, tasks[-1])
+    _add_borders(drawn, tasks[-1], upwards)
+    drawn.y(range=np.log10(upwards))
+    return drawn.figure(annotations=told, **_ROOM)
 
 
 def ess_by_task(k: int, b: int, own: OwnRatio | None = None, reached: EffectiveSamples | None = None) -> go.Figure:
@@ -99,9 +98,10 @@ def ess_by_task(k: int, b: int, own: OwnRatio | None = None, reached: EffectiveS
         _add_borders(found, j, upwards)
         return found
 
-    traces = moving(shown[first])
-    moved = list(range(len(traces)))
-    following = Traces()
+    drawn = _against_change(across, height=540)
+    drawn.y(range=np.log10(upwards))
+    drawn += moving(shown[first])
+    moved, following = list(range(len(drawn))), Traces()
     for ess, name, colour, dash in (
         (theory.ess_next(k, 1, ratio), "the next task, without samples", DATA, "dashdot"),
         (1.0 / ratio, "ceiling of the next task, σ² / d²", COLOURS["reference"], "dot"),
@@ -109,46 +109,34 @@ def ess_by_task(k: int, b: int, own: OwnRatio | None = None, reached: EffectiveS
         inside = (ess >= upwards[0]) & (ess <= upwards[1])
         _add_curve(following, ratio[inside], ess[inside], name, colour=colour, dash=dash)
     following[0]["showlegend"] = False
-    traces += following
+    drawn += following
     if own is not None and own.high > 0:
-        _mark_own(traces, own, across, upwards)
+        _mark_own(drawn, own, across, upwards)
     if own is not None and reached is not None and reached.own > 0:
-        _mark_run(traces, reached, float(np.clip(own.value, *across)))
+        _mark_run(drawn, reached, float(np.clip(own.value, *across)))
     frames: list[dict[str, Any]] = []
     for j in shown:
         data = moving(j)
         told = _told([*data[:2], following[0]], upwards, across, j)
         frames.append({"name": str(j), "data": data, "traces": moved, "layout": {"annotations": told}})
     look = {"active": first, "currentvalue": {"prefix": "task j = ", "suffix": f" of {k}"}, "pad": {"t": 44}}
-    return _against_change(
-        traces,
-        across,
-        upwards,
-        height=540,
-        below=136,
-        annotations=frames[first]["layout"]["annotations"],
-        frames=frames,
-        sliders=[slider(shown, shown, **look)] if k > 1 else [],
-    )
+    moves = {"frames": frames, "sliders": [slider(shown, shown, **look)] if k > 1 else []}
+    return drawn.figure(below=136, annotations=frames[first]["layout"]["annotations"], **moves, **_ROOM)
 
 
-def _against_change(
-    traces: Traces, across: tuple[float, float], upwards: tuple[float, float], **more: Property
-) -> go.Figure:
-    """Return a figure of effective samples against the size of the change, both on logarithmic axes."""
+_TIMES = [0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
+_ROOM: dict[str, Any] = {"above": 90, "margin": {"l": 144, "r": 56}}  # For names of regimes, and of curves at the left.
+
+
+def _against_change(across: tuple[float, float], height: int) -> Chart:
+    """Return a chart of effective samples against the size of the change, both on logarithmic axes."""
+    drawn = Chart("How many times its own samples is a task worth?", height=height)
     powers = [f"10{str(power).translate(_RAISED)}" for power in _POWERS]
     ticks = {"tickvals": 10.0 ** np.array(_POWERS), "ticktext": powers}
     title = "n d² / σ²  (change per step / noise of one average)"
-    times = [0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
-    return chart(
-        traces,
-        axis(title, type="log", range=np.log10(across), **ticks),
-        axis("times its own samples (ESS / n)", type="log", range=np.log10(upwards), tickvals=times, side="right"),
-        title="How many times its own samples is a task worth?",
-        above=90,
-        margin={"l": 144, "r": 56},
-        **more,
-    )
+    drawn.x(title, type="log", range=np.log10(across), **ticks)
+    drawn.y("times its own samples (ESS / n)", type="log", tickvals=_TIMES, side="right")
+    return drawn
 
 
 def _add_curve(traces: Traces, x: ArrayLike, y: ArrayLike, name: str, rule: str = "", **look: Property) -> None:
@@ -221,25 +209,18 @@ def ess_parts_table(parts: ArrayLike, labels: Sequence[str]) -> pd.DataFrame:
 
 def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
     """Return stacked effective sample sizes by task: own, preceding, succeeding."""
-    traces, x, names = Traces(), table["task"], escaped(table["label"])
+    drawn = Chart("How many samples is each task worth?", height=400)
+    drawn.tasks(table["label"])
+    drawn.y("effective sample size", rangemode="tozero")
     for name, rule in zip(PARTS, RULES, strict=True):
         if not table[name].any():
             continue
         text = (
             f"<b>task %{{x}}</b> (%{{customdata[0]}})<br>{name}: %{{customdata[1]:.1f}}<br>all: %{{customdata[2]:.1f}}"
         )
-        said = {"customdata": table[["label", name, "ess"]].assign(label=names), "said": text}
-        traces.bars(x, table[name], name, COLOURS[rule], **said)
-    return chart(
-        traces,
-        axis("task", **task_ticks(table["label"].tolist())),
-        axis("effective sample size", rangemode="tozero"),
-        title="How many samples is each task worth?",
-        height=400,
-        order="normal",
-        barmode="stack",
-        bargap=0.15,
-    )
+        told = table[["label", name, "ess"]].assign(label=escaped(table["label"]))
+        drawn.bars(table["task"], table[name], name, COLOURS[rule], text, customdata=told)
+    return drawn.figure(barmode="stack", bargap=0.15)
 
 
 def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
@@ -248,25 +229,21 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
     `table` has columns task, label, single, forward, forward_backward (bounds), risk, error; `trivial` is 1 - 1/C.
     Multiples, because a bound above 1 is no probability: only its distance from a useful bound means something.
     """
-    traces, x = Traces(), table["task"]
+    drawn, x = Chart("How far is the guarantee from being informative?", height=420), table["task"]
     for rule, dash in DASHES.items():
         look = {"dash": dash, "few": math.inf, "said": "task %{x}: bound %{y:,.3g} times guessing"}
-        traces.line(x, table[rule] / trivial, f"bound, {RULES[rule].lower()}", COLOURS[rule], **look)
+        drawn.line(x, table[rule] / trivial, f"bound, {RULES[rule].lower()}", COLOURS[rule], **look)
     for column, name, symbol in (("risk", "minimax risk reached", "diamond"), ("error", "test error", "circle-open")):
         said = {"customdata": list(map(decimal, table[column])), "said": "task %{x}: %{customdata}", "box": name}
-        traces.dots(x, table[column] / trivial, name, symbol=symbol, size=8, **said)
-    traces.straight([x.min(), x.max()], [1.0, 1.0], f"guessing, {decimal(trivial, 2)}: above this, a bound is useless")
+        drawn.dots(x, table[column] / trivial, name, symbol=symbol, size=8, **said)
+    drawn.straight([x.min(), x.max()], [1.0, 1.0], f"guessing, {decimal(trivial, 2)}: above this, a bound is useless")
     scale: dict[str, Any] = {"rangemode": "tozero"}
     if np.nanmin(table[["risk", "error"]]) > 0 and np.nanmax(table[list(DASHES)]) > 3 * trivial:
         ticks = [10.0**power for power in range(-3, 13)]
         scale = {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:,.12g}" for tick in ticks]}
-    return chart(
-        traces,
-        axis("task", **whole_numbers(len(table))),
-        axis("times the risk of guessing", **scale),
-        title="How far is the guarantee from being informative?",
-        height=420,
-    )
+    drawn.x("task", **whole_numbers(len(table)))
+    drawn.y("times the risk of guessing", **scale)
+    return drawn.figure()
 
 
 def run_parts(result: RunResult) -> Floats:
@@ -297,31 +274,21 @@ _X = {"n": "samples n per task", "k": "tasks k", "b": "backward steps b"}
 
 def plan_chart(table: pd.DataFrame, plan: Plan) -> go.Figure:
     """Return three panels: effective samples as n, k or b varies, with the band of the rate, the plan and the wish."""
-    traces, ticks, here = Traces(), [], {"n": plan.n, "k": plan.k, "b": plan.b}
-    colour, name = (
-        COLOURS["forward_backward" if plan.of == "mean" else "forward"],
-        f"effective samples of {PLACES[plan.of]}",
-    )
-    for panel, vary in enumerate(_X, start=1):
-        x, value, low, high = (
-            table.loc[table["vary"] == vary, one].to_numpy() for one in ("x", "value", "low", "high")
-        )
-        ticks.append(whole_numbers(int(x.max()), 6))
+    here, fixed = {"n": plan.n, "k": plan.k, "b": plan.b}, "{0} = {1}".format
+    titles = [", ".join(fixed(*pair) for pair in here.items() if pair[0] != vary) for vary in here]
+    drawn = Chart("What would more samples, tasks or steps back be worth?", height=400, titles=titles)
+    drawn.y("effective sample size", rangemode="tozero")
+    colour = COLOURS["forward_backward" if plan.of == "mean" else "forward"]
+    for panel, (vary, text) in enumerate(_X.items(), start=1):
+        part, said = table[table["vary"] == vary], f"{vary} = %{{x}}: %{{y:.1f}} samples"
+        x, value, low, high = (part[one].to_numpy() for one in ("x", "value", "low", "high"))
+        drawn.x(text, panel, **whole_numbers(int(x.max()), 6))
         if plan.rate.low != plan.rate.high:
-            traces.band(x, (low, high), colour, 0.18, name="95 % interval of ρ", panel=panel)
-        said = f"{vary} = %{{x}}: %{{y:.1f}} samples"
-        few = math.inf if vary == "b" else 0
-        traces.line(x, value, name, colour, width=2.5, few=few, said=said, panel=panel)
+            drawn.band(x, (low, high), colour, 0.18, name="95 % interval of ρ", panel=panel)
+        look = {"width": 2.5, "few": math.inf if vary == "b" else 0, "said": said, "panel": panel}
+        drawn.line(x, value, f"effective samples of {PLACES[plan.of]}", colour, **look)
         if plan.wish is not None:
-            traces.straight([x.min(), x.max()], [plan.wish] * 2, f"wanted: {plan.wish:,.3g}", panel=panel)
+            drawn.straight([x.min(), x.max()], [plan.wish] * 2, f"wanted: {plan.wish:,.3g}", panel=panel)
         look = {"symbol": "diamond", "said": f"the plan, {said}"}
-        traces.dots([here[vary]], [plan.promised[plan.of].value], "the plan", panel=panel, **look)
-    return panels(
-        traces,
-        [f"k = {plan.k}, b = {plan.b}", f"n = {plan.n}, b = {plan.b}", f"n = {plan.n}, k = {plan.k}"],
-        [axis(text, **tick) for text, tick in zip(_X.values(), ticks, strict=True)],
-        [axis("effective sample size", rangemode="tozero"), *[axis(rangemode="tozero")] * 2],
-        gap=0.08,
-        title="What would more samples, tasks or steps back be worth?",
-        height=400,
-    )
+        drawn.dots([here[vary]], [plan.promised[plan.of].value], "the plan", panel=panel, **look)
+    return drawn.figure(gap=0.08)

@@ -21,14 +21,9 @@ from imrc.plots._drawing import (
     DATA,
     DIFFERENCE,
     SCALE,
-    Traces,
-    axis,
-    chart,
-    colour_axis,
+    Chart,
     decimals,
     escaped,
-    names_axis,
-    panels,
     short,
     task_ticks,
     whiskers,
@@ -53,64 +48,54 @@ def _ratio_text(result: Assessment) -> str:
     return f"n ρ = {result.change.ratio:.2g}{samples}"
 
 
+_SPREAD = "± standard deviation over components (not an error bar)"
+_NO_ORDER = "95 % of the averages if the order did not matter"
+
+
 def pacf_panels(by_title: Mapping[str, PartialAutocorrelation]) -> go.Figure:
     """Return averaged partial autocorrelations by title side by side, as in the last figure of the paper."""
-    traces, count = Traces(), len(by_title)
+    drawn = Chart("Are neighbouring tasks alike?", height=420, titles=list(by_title))
+    drawn.x("lag (tasks)", **whole_numbers(max(len(pacf.lags) for pacf in by_title.values()), 10))
+    inside: list[Floats] = []
     for panel, pacf in enumerate(by_title.values(), start=1):
         x = pacf.lags.astype(np.float64)
         # A single lag is as wide as a bar.
         wide, times = (x, 1) if len(x) > 1 else (np.array([0.7, 1.3]), 2)
-        spread = [np.repeat(pacf.mean + sign * pacf.std, times) for sign in (-1, 1)]
-        name = "± standard deviation over components (not an error bar)"
-        traces.band(wide, spread, DATA, 0.15, name=name, panel=panel)
+        bands = [(pacf.mean - pacf.std, pacf.mean + pacf.std, DATA, 0.15, _SPREAD)]
         if pacf.low is not None and pacf.high is not None:
-            ends = [np.repeat(end, times) for end in (pacf.low, pacf.high)]
-            name = "95 % of the averages if the order did not matter"
-            traces.band(wide, ends, COLOURS["single"], 0.45, name=name, panel=panel)
+            bands.append((pacf.low, pacf.high, COLOURS["single"], 0.45, _NO_ORDER))
+        for low, high, colour, alpha, name in bands:
+            ends = np.repeat(low, times), np.repeat(high, times)
+            drawn.band(wide, ends, colour, alpha, name=name, panel=panel)
+            inside += ends
         look = {"width": 2.5, "few": math.inf, "marker": {"size": 8}, "said": "lag %{x}: %{y:.3f}"}
-        traces.line(x, pacf.mean, "average over components", DATA, panel=panel, **look)
-        traces.straight(wide[[0, -1]], [0, 0], None, None, width=1, showlegend=False, panel=panel)
-    ticks = whole_numbers(max(len(pacf.lags) for pacf in by_title.values()), 10)
-    drawn = [pacf.mean + sign * pacf.std for pacf in by_title.values() for sign in (-1, 1)]
-    drawn += [end for pacf in by_title.values() for end in (pacf.low, pacf.high) if end is not None]
-    up = decimals(np.concatenate(drawn))
-    return panels(
-        traces,
-        list(by_title),
-        [axis("lag (tasks)", **ticks)] * count,
-        [axis("partial autocorrelation", **up), *[axis(**up)] * (count - 1)],
-        gap=0.2 / count,
-        share_y=True,
-        title="Are neighbouring tasks alike?",
-        height=420,
-    )
+        drawn.line(x, pacf.mean, "average over components", DATA, panel=panel, **look)
+        drawn.straight(wide[[0, -1]], [0, 0], None, None, width=1, showlegend=False, panel=panel)
+    drawn.y("partial autocorrelation", **decimals(np.concatenate(inside)))
+    return drawn.figure(gap=0.2 / len(by_title), share_y=True)
 
 
 def variogram_chart(result: Assessment) -> go.Figure:
     """Return the variogram with what independent orders and the fitted random walk would give."""
-    curve, traces, limits = result.variogram, Traces(), {}
-    if curve is not None:
-        drawn = [np.append(curve.gamma, 0.0)]
-        if curve.envelope_lags is not None and curve.low is not None and curve.high is not None:
-            at, name = curve.envelope_lags.astype(np.float64), "95 % of the orders if the order did not matter (flat)"
-            traces.band(at, (curve.low, curve.high), COLOURS["single"], 0.35, name=name)
-            drawn += [curve.low, curve.high]
-        look = {"width": 2.5, "few": 60, "customdata": curve.pairs}
-        said = "lag %{x}: %{y:.3g}<br>%{customdata} pairs"
-        traces.line(curve.lags, curve.gamma, "distance minus noise, mean over pairs", DATA, said=said, **look)
-        if result.change is not None:
-            last, name = curve.lags[-1], f"random walk, {_ratio_text(result)}"
-            traces.straight([0, last], [0, result.change.ratio * last], name, COLOURS["forward"], width=2)
-            top, bottom = np.max(np.concatenate(drawn)), np.min(np.concatenate(drawn))
-            room = 0.08 * max(top - bottom, 1e-9)
-            limits["range"] = [bottom - room, top + 2 * room]
-    return chart(
-        traces,
-        axis("lag (tasks)", rangemode="tozero", **whole_numbers(0 if curve is None else len(curve.lags))),
-        axis("squared distance / noise of one average", **limits),
-        title="Does the distance between tasks grow with time?",
-        height=420,
-    )
+    curve, drawn = result.variogram, Chart("Does the distance between tasks grow with time?", height=420)
+    drawn.x("lag (tasks)", rangemode="tozero", **whole_numbers(0 if curve is None else len(curve.lags)))
+    drawn.y("squared distance / noise of one average")
+    if curve is None:
+        return drawn.figure()
+    inside = [np.append(curve.gamma, 0.0)]
+    if curve.envelope_lags is not None and curve.low is not None and curve.high is not None:
+        at, name = curve.envelope_lags.astype(np.float64), "95 % of the orders if the order did not matter (flat)"
+        drawn.band(at, (curve.low, curve.high), COLOURS["single"], 0.35, name=name)
+        inside += [curve.low, curve.high]
+    look = {"width": 2.5, "few": 60, "customdata": curve.pairs, "said": "lag %{x}: %{y:.3g}<br>%{customdata} pairs"}
+    drawn.line(curve.lags, curve.gamma, "distance minus noise, mean over pairs", DATA, **look)
+    if result.change is not None:
+        last, name = curve.lags[-1], f"random walk, {_ratio_text(result)}"
+        drawn.straight([0, last], [0, result.change.ratio * last], name, COLOURS["forward"], width=2)
+        top, bottom = np.max(np.concatenate(inside)), np.min(np.concatenate(inside))
+        room = 0.08 * max(top - bottom, 1e-9)
+        drawn.y(range=[bottom - room, top + 2 * room])
+    return drawn.figure()
 
 
 def _blocks(distance: Floats) -> tuple[Floats, int]:
@@ -136,51 +121,43 @@ def distance_heatmap(result: Assessment) -> go.Figure:
     finite = values[np.isfinite(values)]
     top = max(float(np.quantile(finite, 0.99)) if finite.size else 1.0, 1e-9)
     pairs = np.array([[f"{a}<br>{b}" for a in names] for b in names], dtype=object)
-    traces = Traces()
-    traces.cells(start, start, values, SCALE, customdata=pairs, said="%{customdata}<br>distance %{z:.3g}")
-    bar = {"title": {"text": "distance²<br>/ noise", "font": {"size": 12}}, "thickness": 14}
-    both = {"constrain": "domain", "showgrid": False}
-    across, down = task_ticks(result.labels, ticks=3), task_ticks(result.labels, down=True)
-    return chart(
-        traces,
-        axis("task", tickangle=0, **both, **across),
-        axis("task", autorange="reversed", scaleanchor="x", **both, **down),
-        title="Which tasks are alike?",
-        height=460,
-        legend=False,
-        **colour_axis(SCALE, 0.0, top, bar),
-    )
+    drawn, both = Chart("Which tasks are alike?", height=460), {"constrain": "domain", "showgrid": False}
+    drawn.tasks(result.labels, ticks=3, tickangle=0, **both)
+    drawn.y("task", autorange="reversed", scaleanchor="x", **both, **task_ticks(result.labels, down=True))
+    drawn.colours(SCALE, 0.0, top, title={"text": "distance²<br>/ noise"})
+    drawn.cells(start, start, values, SCALE, customdata=pairs, said="%{customdata}<br>distance %{z:.3g}")
+    return drawn.figure(legend=False)
 
 
 def change_chart(result: Assessment) -> go.Figure:
     """Return the change at each step (`step_changes`) with the common estimate n ρ, and where steps would be."""
-    table, traces = step_changes(result), Traces()
+    table, drawn = step_changes(result), Chart("When do the tasks change?", height=380)
+    drawn.tasks(table["label"], "step to task", first=2)
+    drawn.y("squared change / noise of one average")
     x, change, low, high, noise = (table[one].to_numpy(float) for one in ("task", "change", "low", "high", "noise_se"))
     if result.change is not None and len(x) > 1:
-        traces.band(x, (low, high), COLOURS["forward"], 0.25, name="95 % of single steps at this rate")
+        drawn.band(x, (low, high), COLOURS["forward"], 0.25, name="95 % of single steps at this rate")
     if len(x) > 1:
         name = "95 % of steps if nothing changed"
-        traces.band(x, (-1.96 * noise, 1.96 * noise), COLOURS["single"], 0.35, name=name)
+        drawn.band(x, (-1.96 * noise, 1.96 * noise), COLOURS["single"], 0.35, name=name)
     if result.change is not None:
         name = f"mean of all steps at this rate, {_ratio_text(result)}"
-        traces.straight(x[[0, -1]], [result.change.ratio] * 2, name, COLOURS["forward"], width=2.5)
+        drawn.straight(x[[0, -1]], [result.change.ratio] * 2, name, COLOURS["forward"], width=2.5)
     look = {"width": 1.5 if len(x) <= 150 else 1, "few": 150, "marker": {"size": 7}}
     said = {"customdata": escaped(table["label"]), "said": "step to task %{x} (%{customdata})<br>%{y:.3g}"}
-    traces.line(x, change, "change of the averages minus noise", DATA, **look, **said)
-    return chart(
-        traces,
-        axis("step to task", **task_ticks(table["label"].tolist(), first=2)),
-        axis("squared change / noise of one average"),
-        title="When do the tasks change?",
-        height=380,
-    )
+    drawn.line(x, change, "change of the averages minus noise", DATA, **look, **said)
+    return drawn.figure()
 
 
 def model_gaps(result: Assessment) -> go.Figure:
     """Return the BIC of the best model of each kind minus that of the best overall; a root scale shows small gaps."""
     gaps = dict(sorted(result.gaps.items(), key=lambda item: -item[1]))
     named = {result.verdict.name, result.verdict.second}
-    traces = Traces()
+    drawn = Chart("Which kind of change fits best?", height=460)
+    # Room at the left: the dot of the best, at 0, must not cover its name.
+    scale = math.sqrt(max([*gaps.values(), 1.0]))
+    drawn.x("BIC above the best (root scale)", showticklabels=False, range=[-0.05 * scale, 1.25 * scale])
+    drawn.y(categoryorder="array", categoryarray=[GROUP_NAMES[group] for group in gaps])
     for inside, name, rule in (
         (True, "named in the verdict", "forward_backward"),
         (False, "other kinds of change", "single"),
@@ -189,42 +166,31 @@ def model_gaps(result: Assessment) -> go.Figure:
         x, y, values = list(map(math.sqrt, chosen.values())), list(chosen), list(chosen.values())
         if chosen:
             look = {"orientation": "h", "width": 0.12, "showlegend": False, "hoverinfo": "skip"}
-            traces.bars(x, y, "", COLOURS[rule], **look)
+            drawn.bars(x, y, "", COLOURS[rule], **look)
             # A dot at the end: the best has a bar of length 0.
             texts = [f"   {gap:.1f}" if gap < 100 else f"   {gap:,.0f}" for gap in values]
             look = {"size": 15, "text": texts, "textposition": "middle right", "cliponaxis": False}
             said = {"customdata": values, "said": "%{y}: %{customdata:.1f} above the best"}
-            traces.dots(x, y, name, COLOURS[rule], mode="markers+text", **look, **said)
-    # Room at the left: the dot of the best, at 0, must not cover its name.
-    scale = math.sqrt(max([*gaps.values(), 1.0]))
-    return chart(
-        traces,
-        axis("BIC above the best (root scale)", showticklabels=False, range=[-0.05 * scale, 1.25 * scale]),
-        axis(categoryorder="array", categoryarray=[GROUP_NAMES[group] for group in gaps]),
-        title="Which kind of change fits best?",
-        height=460,
-    )
+            drawn.dots(x, y, name, COLOURS[rule], mode="markers+text", **look, **said)
+    return drawn.figure()
 
 
 def component_chart(table: pd.DataFrame, name: str) -> go.Figure:
     """Return one component over the tasks, of `component_tracks`: averages with bars, forward and smoothed bands."""
-    traces, x, few = Traces(), table["task"].to_numpy(dtype=np.float64), len(table) <= 150
+    drawn = Chart("How do single components change?", height=420)
+    drawn.tasks(table["label"])
+    drawn.y(html.escape(name))
+    x, few = table["task"].to_numpy(dtype=np.float64), len(table) <= 150
     for column, rule, dash in (("forward", "forward", "dash"), ("smooth", "forward_backward", "solid")):
         value, se = table[column].to_numpy(), table[f"{column}_se"].to_numpy()
         label, colour = RULES[rule].lower(), COLOURS[rule]
-        traces.band(x, (value - se, value + se), colour, 0.22, name=f"{label}, band ± √s")
-        traces.line(x, value, label, colour, dash=dash, said="%{y:.4g}", box=label)
+        drawn.band(x, (value - se, value + se), colour, 0.22, name=f"{label}, band ± √s")
+        drawn.line(x, value, label, colour, dash=dash, said="%{y:.4g}", box=label)
     label, colour = "sample average ± √s" if few else "sample average", COLOURS["single"]
     look = {"size": 7 if few else 3, "error_y": whiskers(table["mean_se"], colour=colour) if few else None}
     said = {"customdata": escaped(table["label"]), "said": "task %{x} (%{customdata})<br>average %{y:.4g}"}
-    traces.dots(x, table["mean"], label, colour, **look, **said)
-    return chart(
-        traces,
-        axis("task", **task_ticks(table["label"].tolist())),
-        axis(html.escape(name)),
-        title="How do single components change?",
-        height=420,
-    )
+    drawn.dots(x, table["mean"], label, colour, **look, **said)
+    return drawn.figure()
 
 
 _ANSWERS = {
@@ -242,24 +208,16 @@ def power_chart(table: pd.DataFrame, here: Sequence[str | None] = ()) -> go.Figu
     `table` is from `power_table`; kinds named `here` are in bold.
     """
     names = [f"<b>{SIMULATED[kind][1]}</b>" if kind in here else SIMULATED[kind][1] for kind in table["kind"]]
-    traces = Traces()
+    drawn = Chart("How often would each kind be recognised?", height=150 + 32 * len(names))
+    drawn.x("verdicts on 100 simulated sequences", range=[0, 100], tickvals=[0, 25, 50, 75, 100])
+    drawn.names(names, "really")
     for column, (name, colour) in _ANSWERS.items():
         texts = [f"{value:.0f}" if value >= _WRITTEN else "" for value in table[column]]
         look = {"textposition": "inside", "insidetextanchor": "middle", "textangle": 0, "orientation": "h"}
         ink = {"color": "#FFFFFF" if column in ("named", "another") else "#14181F"}
         said = f"%{{y}}: {name} in %{{x:.0f}} of 100"
-        traces.bars(table[column], names, name, colour, said, text=texts, textfont=ink, **look)
-    return chart(
-        traces,
-        axis("verdicts on 100 simulated sequences", range=[0, 100], tickvals=[0, 25, 50, 75, 100]),
-        names_axis(names, "really"),
-        title="How often would each kind be recognised?",
-        height=150 + 32 * len(names),
-        order="normal",
-        barmode="stack",
-        bargap=0.25,
-        hovermode="closest",
-    )
+        drawn.bars(table[column], names, name, colour, said, text=texts, textfont=ink, **look)
+    return drawn.figure(barmode="stack", bargap=0.25)
 
 
 PER_ROW = 3
@@ -269,35 +227,25 @@ _LONGEST = 30
 
 def changed_panels(result: Changed) -> go.Figure:
     """Return the three largest changes over the tasks, with what no change would be."""
-    rows = range(min(PER_ROW, len(result.table)))
-    traces, titles = Traces(), []
-    for panel, row in enumerate(rows, start=1):
+    drawn = Chart("What changed most?", height=360)
+    for panel, row in enumerate(range(min(PER_ROW, len(result.table))), start=1):
         kind, c, column = (result.table.loc[row, name] for name in ("kind", "class_index", "column_index"))
         values, errors = moves(result.counted, kind, int(c))
         value, error = (part[:, int(c if kind == "label" else column)] for part in (values, errors))
         there = np.flatnonzero(np.isfinite(value))
         x, value, error = there + 1.0, value[there], error[there]
-        name = short(result.row_name(row), _LONGEST)
-        titles.append(f"{html.escape(name)}<br><span style='font-size:12px'>{SHIFTS[kind]}</span>")
+        name = html.escape(short(result.row_name(row), _LONGEST))
+        drawn.titles.append(f"{name}<br><span style='font-size:12px'>{SHIFTS[kind]}</span>")
+        drawn.y("share" if "share of" in drawn.titles[-1] else "average", panel)
         level = float(np.average(value, weights=1.0 / np.maximum(error, 1e-12) ** 2))
         ends = value - 1.96 * error, value + 1.96 * error
-        traces.band(x, ends, DATA, 0.2, name="95 % interval of each task", panel=panel)
-        traces.straight([1, result.k], [level, level], "mean of all tasks", panel=panel)
+        drawn.band(x, ends, DATA, 0.2, name="95 % interval of each task", panel=panel)
+        drawn.straight([1, result.k], [level, level], "mean of all tasks", panel=panel)
         labels = escaped(result.labels[i] for i in there)
         said = {"customdata": labels, "said": "task %{x} (%{customdata}): %{y:.3g}"}
-        traces.line(x, value, "average of the task", DATA, few=60, **said, panel=panel)
-    ticks = task_ticks(result.labels, ticks=4)
-    return panels(
-        traces,
-        titles,
-        [axis("task", **ticks)] * len(titles),
-        [axis("share" if "share of" in title else "average") for title in titles],
-        gap=0.09,
-        title="What changed most?",
-        height=360,
-        above=100,
-        title_size=13,
-    )
+        drawn.line(x, value, "average of the task", DATA, few=60, **said, panel=panel)
+    drawn.tasks(result.labels, ticks=4)
+    return drawn.figure(gap=0.09, above=100, title_size=13)
 
 
 def changed_images(result: Changed) -> go.Figure | None:
@@ -319,22 +267,17 @@ def changed_images(result: Changed) -> go.Figure | None:
     most, middle = max(float(np.nanmax(np.abs(change))), 1e-9), (side - 1) / 2
     down = mosaic_rows((result.classes[c] for c in classes), side)
     names = [f"tasks 1 to {third}", f"tasks {result.k - third + 1} to {result.k}"] if third > 1 else ["first", "last"]
-    brightest = float(np.nanmax(averages))
-    traces = Traces()
-    traces.cells(None, None, averages, None, zmax=brightest, said="average %{z:.3g}")
-    traces.cells(None, None, change, DIFFERENCE, said="change %{z:+.2f} sd", panel=2)
-    bar = {"title": {"text": "change in sd", "font": {"size": 12}}, "thickness": 12}
-    return panels(
-        traces,
-        ["Average image", "Late less early"],
-        [axis(tickvals=[middle, middle + side + 1], ticktext=names, **QUIET), axis(showticklabels=False, **QUIET)],
-        [axis(scaleanchor="x", **down), axis(scaleanchor="x2", **{**down, "showticklabels": False})],
-        gap=0.08,
-        title="What do the classes look like early and late?",
-        height=110 + 115 * len(classes),
-        legend=False,
-        **colour_axis(DIFFERENCE, -most, most, bar),
-    )
+    titles, brightest = ("Average image", "Late less early"), float(np.nanmax(averages))
+    drawn = Chart("What do the classes look like early and late?", height=110 + 115 * len(classes), titles=titles)
+    drawn.x(**QUIET)
+    drawn.x(panel=1, tickvals=[middle, middle + side + 1], ticktext=names)
+    drawn.x(panel=2, showticklabels=False)
+    drawn.y(panel=1, scaleanchor="x", **down)
+    drawn.y(panel=2, scaleanchor="x2", **{**down, "showticklabels": False})
+    drawn.colours(DIFFERENCE, -most, most, title={"text": "change in sd"})
+    drawn.cells(None, None, averages, None, zmax=brightest, said="average %{z:.3g}")
+    drawn.cells(None, None, change, DIFFERENCE, said="change %{z:+.2f} sd", panel=2)
+    return drawn.figure(gap=0.08, legend=False)
 
 
 _ALARM = "#D55E00"
@@ -346,39 +289,31 @@ def watch_chart(story: pd.DataFrame, alpha: float = 0.05) -> go.Figure:
     x, alarm, last = story["task"].to_numpy(), first_alarm(story, alpha), int(story["task"].iloc[-1])
     labels, lit = np.array(escaped(story["label"]), dtype=object), story["unusual"].to_numpy(dtype=bool)
     evidence, change = np.clip(story["evidence"].to_numpy(), _LEAST, _MOST), story["change"].to_numpy()
-    ends, traces, said = [1.5, last + 0.5], Traces(), "task %{x} (%{customdata}): "
+    ends, said = [1.5, last + 0.5], "task %{x} (%{customdata}): "
+    titles = "Evidence of a change", "Size of the change, d² / σ²", "Error of the newest task"
+    drawn = Chart("Would an alarm have gone off?", height=380, titles=titles)
+    drawn.tasks(story["label"], first=2, ticks=4, range=ends)
     look = {"customdata": labels, "few": 60}
-    traces.line(x, evidence, "evidence", DATA, said=said + "%{y:.3g}", **look)
-    traces.straight(ends, [1.0 / alpha] * 2, f"alarm, from {1.0 / alpha:g}", _ALARM)
+    drawn.line(x, evidence, "evidence", DATA, said=said + "%{y:.3g}", **look)
+    drawn.straight(ends, [1.0 / alpha] * 2, f"alarm, from {1.0 / alpha:g}", _ALARM)
     if alarm is not None:
         at = {"symbol": "diamond", "size": 12, "showlegend": False, "said": "alarm at task %{x}"}
-        traces.dots([alarm], evidence[x == alarm], f"alarm at task {alarm}", _ALARM, **at)
+        drawn.dots([alarm], evidence[x == alarm], f"alarm at task {alarm}", _ALARM, **at)
     for where, name, colour in ((~lit, "change", COLOURS["reference"]), (lit, "more than usual", "#CC79A7")):
         if where.any():
             shown = {"customdata": labels[where], "said": f"step to {said}%{{y:.3g}}", "panel": 2}
-            traces.bars(x[where], change[where], name, colour, **shown)
+            drawn.bars(x[where], change[where], name, colour, **shown)
     for column, rule, dash in (("before", "single", "dot"), ("after", "forward", "solid")):
         shown = {"said": said + "%{y:.3f}", "box": f"{column} learning it", "panel": 3, **look}
-        traces.line(x, story[column], f"{column} learning it", COLOURS[rule], dash=dash, **shown)
-
+        drawn.line(x, story[column], f"{column} learning it", COLOURS[rule], dash=dash, **shown)
     top = max(2.0 / alpha, float(np.clip(story["evidence"].max(), _LEAST, _MOST)) * 2.0)
     powers = range(math.floor(math.log10(_LEAST)), math.ceil(math.log10(top)) + 1)
     powers = powers if len(powers) <= 6 else range(2 * math.ceil(powers[0] / 2), powers[-1] + 1, 2)
     scale: dict[str, Any] = {"tickvals": [10.0**power for power in powers], "ticktext": list(map(_power, powers))}
-    ticks = {"range": ends, **task_ticks(story["label"].tolist(), first=2, ticks=4)}
-    return panels(
-        traces,
-        ["Evidence of a change", "Size of the change, d² / σ²", "Error of the newest task"],
-        [axis("task", **ticks)] * 3,
-        [
-            axis(type="log", range=[math.log10(_LEAST) - 0.2, math.log10(top)], **scale),
-            axis(**decimals([0.0, *change])),
-            axis(**decimals(story[["before", "after"]])),
-        ],
-        gap=0.09,
-        title="Would an alarm have gone off?",
-        height=380,
-    )
+    drawn.y(panel=1, type="log", range=[math.log10(_LEAST) - 0.2, math.log10(top)], **scale)
+    drawn.y(panel=2, **decimals([0.0, *change]))
+    drawn.y(panel=3, **decimals(story[["before", "after"]]))
+    return drawn.figure(gap=0.09)
 
 
 def _power(power: int) -> str:

@@ -12,19 +12,7 @@ import plotly.graph_objects as go
 
 from imrc._types import Floats
 from imrc.paper.method import FLOW, Box, lines_of, short_name
-from imrc.plots._drawing import (
-    COLOURS,
-    DIFFERENCE,
-    Traces,
-    axis,
-    bar_below,
-    chart,
-    colour_axis,
-    decimals,
-    panels,
-    samples_axis,
-    whole_numbers,
-)
+from imrc.plots._drawing import COLOURS, DIFFERENCE, Chart, bar_below, decimals, whole_numbers
 from imrc.plots.fitting import plain_text
 from imrc.wording import RULES, with_spread
 
@@ -76,9 +64,14 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
     full, own = 3.0 if milliseconds else _FULL, {}
     if milliseconds:
         own = {"tickvals": [-2, 0, 2], "ticktext": ["1/100", "equal", "100 times"]}
-    bar = bar_below(-full, full, ticks=4, sign=True, len=0.8, **own)
-    traces, told = Traces(), "%{customdata}"
-    traces.cells(columns, rows, grid, DIFFERENCE, text=texts, customdata=hovers, said=told, xgap=2, ygap=2)
+    slanted = max(map(len, columns)) > 8
+    top = 150 if slanted else 84
+    unit = "ours / printed" if milliseconds else "ours − printed"
+    drawn, told = Chart(title, f"colour: {unit}", height=68 + top + 36 * len(rows)), "%{customdata}"
+    drawn.x(side="top", showgrid=False, tickangle=-50 if slanted else 0, type="category")
+    drawn.y(autorange="reversed", showgrid=False, type="category")
+    drawn.colours(DIFFERENCE, -full, full, **bar_below(-full, full, ticks=4, sign=True, len=0.8, **own))
+    drawn.cells(columns, rows, grid, DIFFERENCE, text=texts, customdata=hovers, said=told, xgap=2, ygap=2)
     # Plotly's own choice of text colour is hard to read on medium shades. No colour: the ink of the page.
     dark = (grid < _DARK[0] * full) | (grid > _DARK[1] * full)
     inks = np.where(np.isnan(grid), COLOURS["reference"], np.where(dark, "#FFFFFF", "")).ravel()
@@ -86,22 +79,8 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
         here = inks == ink
         x, y = np.tile(columns, len(rows))[here], np.repeat(rows, len(columns))[here]
         look: dict[str, Any] = {"mode": "text", "textfont": {"size": 11, "color": ink or None}, "showlegend": False}
-        traces.add(x=x, y=y, text=texts.ravel()[here], customdata=hovers.ravel()[here], said=told, **look)
-    slanted = max(map(len, columns)) > 8
-    top = 150 if slanted else 84
-    unit = "ours / printed" if milliseconds else "ours − printed"
-    return chart(
-        traces,
-        axis(side="top", showgrid=False, tickangle=-50 if slanted else 0, type="category"),
-        axis(autorange="reversed", showgrid=False, type="category"),
-        title=title,
-        subtitle=f"colour: {unit}",
-        height=68 + top + 36 * len(rows),
-        legend=False,
-        above=top,
-        below=64,
-        **colour_axis(DIFFERENCE, -full, full, bar),
-    )
+        drawn.add(x=x, y=y, text=texts.ravel()[here], customdata=hovers.ravel()[here], said=told, **look)
+    return drawn.figure(legend=False, above=top, below=64)
 
 
 def _ratio_ends(ratio: Floats, half: Floats) -> tuple[Floats, Floats]:
@@ -115,27 +94,23 @@ def window_curves(table: pd.DataFrame) -> go.Figure:
     """
     sizes, lengths = (sorted(table[one].unique().tolist()) for one in ("n", "k"))
     two = [lengths[len(lengths) // 4], min(lengths, key=lambda k: abs(k - 10))]
-    traces, shown = Traces(), table[table["rule"].isin(list(RULES)[1:])]
+    shown = table[table["rule"].isin(list(RULES)[1:])]
+    titles = "Against k", f"Against n, k = {two[0]} and {two[1]}"
+    drawn = Chart("How much do more tasks help?", height=450, titles=titles)
+    drawn.x("consecutive tasks k", panel=1, **whole_numbers(lengths[-1], 8))
+    drawn.samples(sizes, panel=2)
+    up = np.concatenate(_ratio_ends(shown["ratio"], np.nan_to_num(shown["ratio_half"])))
+    drawn.y("error / single-task error", **decimals(np.append(up, 1.0)))
     for panel, (over, other, values) in enumerate((("k", "n", sizes), ("n", "k", two)), start=1):
         for (rule, part), (value, dash) in itertools.product(shown.groupby("rule"), zip(values, _DASHES, strict=False)):
             rows = part[part[other] == value].sort_values(over)
             points = (rows[column].to_numpy() for column in (over, "ratio", "ratio_half"))
             look = {"dash": dash, "few": math.inf, "marker": {"size": 5}, "ends": _ratio_ends, "panel": panel}
-            traces.curve(points, f"{RULES[rule]}, {other} = {value}", COLOURS[rule], 0.13, **look)
+            drawn.curve(points, f"{RULES[rule]}, {other} = {value}", COLOURS[rule], 0.13, **look)
         ends = [table[over].min(), table[over].max()]
-        traces.straight(ends, [1.0, 1.0], RULES["single"], COLOURS["single"], dash="dot", panel=panel)
-    traces.band_key(shown.assign(stderr=shown["ratio_stderr"]))
-    up = decimals(np.concatenate([*_ratio_ends(shown["ratio"], np.nan_to_num(shown["ratio_half"])), [1.0]]))
-    return panels(
-        traces,
-        ["Against k", f"Against n, k = {two[0]} and {two[1]}"],
-        [axis("consecutive tasks k", **whole_numbers(lengths[-1], 8)), samples_axis(sizes)],
-        [axis("error / single-task error", **up), axis(**up)],
-        gap=0.06,
-        share_y=True,
-        title="How much do more tasks help?",
-        height=450,
-    )
+        drawn.straight(ends, [1.0, 1.0], RULES["single"], COLOURS["single"], dash="dot", panel=panel)
+    drawn.band_key(shown.assign(stderr=shown["ratio_stderr"]))
+    return drawn.figure(share_y=True)
 
 
 _COLUMNS = ("tasks k − b, …, k − 1", "new task k")
@@ -171,10 +146,15 @@ def flow_diagram() -> go.Figure:
     """Draw the boxes of `imrc.paper.method.FLOW`, each with the name of its function."""
     linked = [box for box in FLOW.values() if box.function]
     columns, rows = zip(*((box.column, box.row) for box in linked), strict=True)
-    told, traces = [f"{box.function}<br>{lines_of(box.function)} of Algorithm 1" for box in linked], Traces()
+    told, drawn = (
+        [f"{box.function}<br>{lines_of(box.function)} of Algorithm 1" for box in linked],
+        Chart("What does a step do?", height=560),
+    )
+    drawn.x(visible=False, range=[-0.5, 1.5])
+    drawn.y(visible=False, range=[5.4, -0.85])
     # Unseen: something to point at.
     unseen = {"opacity": 0, "size": 40, "symbol": "square"}
-    traces.add(x=columns, y=rows, mode="markers", marker=unseen, text=told, said="%{text}", showlegend=False)
+    drawn.add(x=columns, y=rows, mode="markers", marker=unseen, text=told, said="%{text}", showlegend=False)
     shapes, texts = [], []
     for box in FLOW.values():
         x, y = float(box.column), float(box.row)
@@ -192,17 +172,8 @@ def flow_diagram() -> go.Figure:
         for position, name in enumerate(box.after)
         if FLOW[name].column != box.column or position == 0
     ]
-    return chart(
-        traces,
-        axis(visible=False, range=[-0.5, 1.5]),
-        axis(visible=False, range=[5.4, -0.85]),
-        title="What does a step do?",
-        height=560,
-        legend=False,
-        shapes=shapes,
-        annotations=[*arrows, *written],
-        margin={"l": 4, "r": 4, "t": 50, "b": 4},
-    )
+    margin = {"l": 4, "r": 4, "t": 50, "b": 4}
+    return drawn.figure(legend=False, shapes=shapes, annotations=[*arrows, *written], margin=margin)
 
 
 PANELS = {"n": "Samples per task n", "k": "Number of tasks k", "b": "Backward steps b"}
@@ -214,21 +185,15 @@ def running_time_curves(table: pd.DataFrame) -> go.Figure:
     `table` has columns varied ("n", "k" or "b"), n, k, b and ms_per_task.
     """
     parts = {name: table[table["varied"] == name].sort_values(name) for name in PANELS}
-    titles, traces = [], Traces()
+    titles = [
+        ", ".join(f"{other} = {part[other].iloc[0]}" for other in PANELS if other != name)
+        for name, part in parts.items()
+    ]
+    drawn = Chart("How long does one more task take?", height=360, titles=titles)
+    drawn.y("Milliseconds per task", rangemode="tozero")
     for panel, (name, part) in enumerate(parts.items(), start=1):
-        titles.append(", ".join(f"{other} = {part[other].iloc[0]}" for other in PANELS if other != name))
+        drawn.x(PANELS[name], panel, rangemode="tozero")
         look = {"few": math.inf, "marker": {"size": 7}, "said": f"{name} = %{{x}}<br>%{{y:.1f}} ms per task"}
         colour = COLOURS["forward_backward"]
-        traces.line(part[name], part["ms_per_task"], "all three rules", colour, panel=panel, **look)
-    return panels(
-        traces,
-        titles,
-        [axis(PANELS[name], rangemode="tozero") for name in parts],
-        [axis(None if i else "Milliseconds per task", rangemode="tozero") for i in range(len(parts))],
-        gap=0.09,
-        above=52,
-        title_size=12,
-        title="How long does one more task take?",
-        height=360,
-        legend=False,
-    )
+        drawn.line(part[name], part["ms_per_task"], "all three rules", colour, panel=panel, **look)
+    return drawn.figure(gap=0.09, above=52, title_size=12, legend=False)

@@ -22,18 +22,13 @@ from imrc.plots._drawing import (
     DASHES,
     DIFFERENCE,
     SCALE,
+    Chart,
     Row,
-    Traces,
-    axis,
     bar_below,
-    chart,
-    colour_axis,
     decimals,
     error_ends,
     escaped,
-    panels,
     rgba,
-    rows_chart,
     task_ticks,
     whole_numbers,
 )
@@ -163,15 +158,12 @@ def decision_chart(errors: pd.DataFrame, measure: str = "error") -> go.Figure:
         place = {"x": 1.0, "xref": "paper", "y": title, "yref": "y", "xanchor": "left", "xshift": 6}
         numbers.append({**place, "showarrow": False, "text": text, "font": {"size": 14}})
     key = ["bars: 95 % intervals" if known else "one repetition: no intervals", "bold: lowest", "✓ advised"]
-    return rows_chart(
-        rows,
-        axis(_AXIS[measure], **decimals(errors[["error", "low", "high"]])),
-        title="What could one do?",
-        subtitle=" · ".join(key if errors["advised"].any() else key[:2]),
-        height=106 + 36 * len(rows),
-        annotations=numbers,
-        margin={"r": 68},
+    drawn = Chart(
+        "What could one do?", " · ".join(key if errors["advised"].any() else key[:2]), height=106 + 36 * len(rows)
     )
+    drawn.x(_AXIS[measure], **decimals(errors[["error", "low", "high"]]))
+    drawn.rows(rows)
+    return drawn.figure(legend=False, annotations=numbers, margin={"r": 68})
 
 
 QUANTITY_TITLES: dict[Quantity, str] = {
@@ -220,41 +212,26 @@ def error_heatmaps(
     half = 0.5 * (int(row_at[1] - row_at[0]) if len(row_at) > 1 else 1)
     scale = DIFFERENCE if quantity == "difference" else SCALE
     gaps = {"xgap": int(len(column_at) <= 30), "ygap": int(tasks <= 30)}
-    traces = Traces()
+    # In the subtitle: a horizontal colour bar leaves no room for the name of its unit.
+    title, told = QUANTITY_TITLES[quantity], f"colour: {html.escape(unit)}"
+    titles = [SHORT_RULES.get(rule, html.escape(rule)) for rule in tables]
+    drawn = Chart(title, told, height=344 if tasks <= 20 else 384 if tasks <= 30 else 540, titles=titles)
     for number, table in enumerate(tables.values(), start=1):
         grid = np.full((len(row_at), len(column_at)), np.nan)
         place = np.searchsorted(row_at, table["task"]), np.searchsorted(column_at, table[column])
         texts = np.full(grid.shape, "", dtype=object)
         grid[place], texts[place] = table["value"], _hover(table, unit)
-        traces.cells(column_at, row_at, grid, scale, panel=number, text=texts, hoverinfo="text", **gaps)
+        drawn.cells(column_at, row_at, grid, scale, panel=number, text=texts, hoverinfo="text", **gaps)
     room = 0.5 if by_lag else half
-    across = {
-        "range": [column_at[0] - room, column_at[-1] + room],
-        "showgrid": False,
-        **whole_numbers(len(column_at), 6),
-    }
+    ends = [column_at[0] - room, column_at[-1] + room]
+    drawn.x(range=ends, showgrid=False, **whole_numbers(len(column_at), 6))
+    drawn.x(text, panel=(len(tables) + 1) // 2)
     # Names are at tasks that follow each other.
-    labels = first.drop_duplicates("task")["label"].tolist()
-    ticks = task_ticks(labels, ticks=10, down=True) if half == 0.5 else {}
-    down = {"range": [tasks + half, row_at[0] - half], "showgrid": False, **ticks}
-    middle = (len(tables) - 1) // 2
+    ticks = task_ticks(first.drop_duplicates("task")["label"].tolist(), ticks=10, down=True) if half == 0.5 else {}
+    drawn.y("task", range=[tasks + half, row_at[0] - half], showgrid=False, **ticks)
     low, high = _range(np.concatenate([table["value"] for table in tables.values()]), quantity)
-    return panels(
-        traces,
-        [SHORT_RULES.get(rule, html.escape(rule)) for rule in tables],
-        [axis(text if i == middle else None, **across) for i in range(len(tables))],
-        [axis(None if i else "task", **down) for i in range(len(tables))],
-        gap=0.025,
-        share_y=True,
-        # In the subtitle: a horizontal colour bar leaves no room for the name of its unit.
-        title=QUANTITY_TITLES[quantity],
-        subtitle=f"colour: {html.escape(unit)}",
-        height=344 if tasks <= 20 else 384 if tasks <= 30 else 540,
-        legend=False,
-        above=72,
-        below=98,
-        **colour_axis(scale, low, high, bar_below(low, high, sign=quantity == "difference", len=0.6)),
-    )
+    drawn.colours(scale, low, high, **bar_below(low, high, sign=quantity == "difference", len=0.6))
+    return drawn.figure(gap=0.025, share_y=True, legend=False, above=72, below=98)
 
 
 def run_heatmaps(
@@ -277,11 +254,15 @@ def run_ladder(result: RunResult) -> go.Figure:
     """Return a rung per task, from its error when learnt to that now, the error alone beside it."""
     errors = {rule: result.error_tables[rule].final().mean(axis=0) for rule in _RUNGS}
     tasks = np.arange(1, result.n_tasks + 1)
-    few, gap, traces = len(tasks) <= 60, np.full(len(tasks), np.nan), Traces()
+    few, gap = len(tasks) <= 60, np.full(len(tasks), np.nan)
+    height = int(np.clip(190 + 15 * len(tasks), 300, 560))
+    drawn = Chart("What did each task gain?", "left is better", height=height)
+    drawn.x("error", **decimals(list(errors.values())))
+    drawn.y("task", range=[len(tasks) + 0.7, 0.3], **task_ticks(result.labels, ticks=25, down=True))
     rungs = np.column_stack([errors["forward"], errors["forward_backward"], gap]).ravel()
     look = {"width": 3 if few else 1, "dash": None, "showlegend": False}
     colour = rgba(COLOURS["forward_backward"], 0.5)
-    traces.straight(rungs, np.column_stack([tasks, tasks, gap]).ravel(), colour=colour, **look)
+    drawn.straight(rungs, np.column_stack([tasks, tasks, gap]).ravel(), colour=colour, **look)
     texts = [
         f"<b>Task {task}</b> ({label})<br>"
         + "<br>".join(f"{title}: {decimal(errors[rule][task - 1])}" for rule, (title, _) in _RUNGS.items())
@@ -290,19 +271,11 @@ def run_ladder(result: RunResult) -> go.Figure:
     for rule, (title, symbol) in _RUNGS.items():
         # Around the filled circle, the open one is seen where both are the same.
         own = {"symbol": symbol, "size": (14 if rule == "forward" else 10) if few else 4, "edge": 2}
-        traces.dots(errors[rule], tasks, title, COLOURS[rule], text=texts, hoverinfo="text", **own)
-    return chart(
-        traces,
-        axis("error", **decimals(list(errors.values()))),
-        axis("task", range=[len(tasks) + 0.7, 0.3], **task_ticks(result.labels, ticks=25, down=True)),
-        title="What did each task gain?",
-        subtitle="left is better",
-        height=int(np.clip(190 + 15 * len(tasks), 300, 560)),
-        hovermode="closest",
-    )
+        drawn.dots(errors[rule], tasks, title, COLOURS[rule], text=texts, hoverinfo="text", **own)
+    return drawn.figure()
 
 
-def add_curves(traces: Traces, table: pd.DataFrame, rules: Iterable[str] | None = None, panel: int = 1) -> None:
+def add_curves(drawn: Chart, table: pd.DataFrame, rules: Iterable[str] | None = None, panel: int = 1) -> None:
     """Draw the rules of a table: a line each, before it its band if any."""
     names, dashes = STRATEGY_TITLES | RULES, {**DASHES, "majority": "dash", "pooled": "longdashdot"}
     for rule in table["rule"].unique() if rules is None else rules:
@@ -311,7 +284,7 @@ def add_curves(traces: Traces, table: pd.DataFrame, rules: Iterable[str] | None 
         look = {"width": 2.5, "few": 40} if own else {"width": 1.5, "customdata": list(map(with_spread, value, half))}
         name, colour = names.get(rule, html.escape(rule)), COLOURS.get(rule, COLOURS["reference"])
         shown = {"dash": dashes.get(rule, "solid"), "panel": panel, **look}
-        traces.curve((x, value, half if own else half * np.nan), name, colour, 0.16, **shown)
+        drawn.curve((x, value, half if own else half * np.nan), name, colour, 0.16, **shown)
 
 
 def limits(table: pd.DataFrame) -> dict[str, Any]:
@@ -333,21 +306,15 @@ def run_curves(result: RunResult, references: RunResult | None = None) -> go.Fig
     """Return errors by step (mean over the tasks seen) and by task (at the last step) with bands, with references."""
     parts = step_table(result, references), task_table(result, references)
     labels, titles, measure = result.labels, _PANELS[result.scenario.kind], result.measure()
-    traces = Traces()
+    heads = titles[0].replace("error", measure), titles[1].replace("Error", _PLAIN.get(measure, "Error"))
+    drawn = Chart("Do errors fall as tasks arrive, and for which tasks?", height=420, titles=heads)
+    drawn.x("step (tasks learnt)", panel=1, **whole_numbers(len(labels), 8))
+    drawn.x("task", panel=2, **task_ticks(labels, ticks=6))
     for number, part in enumerate(parts, start=1):
-        add_curves(traces, part, panel=number)
-    traces.band_key(parts[0])
-    return panels(
-        traces,
-        (titles[0].replace("error", measure), titles[1].replace("Error", _PLAIN.get(measure, "Error"))),
-        [axis("step (tasks learnt)", **whole_numbers(len(labels), 8)), axis("task", **task_ticks(labels, ticks=6))],
-        [axis(**limits(part)) for part in parts],
-        gap=0.1,
-        title="Do errors fall as tasks arrive, and for which tasks?",
-        height=420,
-        ends=2,
-        hovermode="x unified",
-    )
+        drawn.y(panel=number, **limits(part))
+        add_curves(drawn, part, panel=number)
+    drawn.band_key(parts[0])
+    return drawn.figure(gap=0.1, ends=2, hovermode="x unified")
 
 
 def run_story(result: RunResult, task: int) -> go.Figure:
@@ -361,18 +328,12 @@ def run_story(result: RunResult, task: int) -> go.Figure:
     table = pd.concat([_curve(rule, steps, story) for rule, story in stories.items()], ignore_index=True)
     label = result.labels[task - 1]
     name = "" if label == str(task) else f" ({html.escape(label)})"
-    traces = Traces()
-    add_curves(traces, table)
-    traces.band_key(table)
-    return chart(
-        traces,
-        axis(f"step (of {result.n_tasks})", **whole_numbers(int(table["x"].nunique()), 8)),
-        axis(**limits(table)),
-        title=f"What do later tasks add to task {task}{name}?",
-        height=380,
-        ends=1,
-        hovermode="x unified",
-    )
+    drawn = Chart(f"What do later tasks add to task {task}{name}?", height=380)
+    drawn.x(f"step (of {result.n_tasks})", **whole_numbers(int(table["x"].nunique()), 8))
+    drawn.y(**limits(table))
+    add_curves(drawn, table)
+    drawn.band_key(table)
+    return drawn.figure(ends=1, hovermode="x unified")
 
 
 RATES = {
@@ -386,15 +347,13 @@ RATES = {
 
 def run_choices(result: RunResult) -> go.Figure:
     """Return the share of each rate of change in the rules of tasks so far, step by step, mean over repetitions."""
-    x, traces = np.arange(1, result.n_tasks + 1), Traces()
+    drawn, steps = (
+        Chart("How fast did the method assume that tasks change?", height=310),
+        np.arange(1, result.n_tasks + 1),
+    )
+    drawn.x("step (tasks learnt)", tickformat="d", nticks=8)
+    drawn.y("share in the rules", range=[-0.05, 1.05], tickvals=[0, 0.5, 1], ticktext=["0 %", "50 %", "100 %"])
     for name, (title, colour) in RATES.items():
         if name in result.choices:
-            traces.line(x, result.choices[name].mean(axis=0), title, colour, few=40)
-    return chart(
-        traces,
-        axis("step (tasks learnt)", tickformat="d", nticks=8),
-        axis("share in the rules", range=[-0.05, 1.05], tickvals=[0, 0.5, 1], ticktext=["0 %", "50 %", "100 %"]),
-        title="How fast did the method assume that tasks change?",
-        height=310,
-        ends=1,
-    )
+            drawn.line(steps, result.choices[name].mean(axis=0), title, colour, few=40)
+    return drawn.figure(ends=1)

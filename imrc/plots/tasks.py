@@ -12,13 +12,12 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from imrc.plots._drawing import Traces, axis, chart, escaped, slider, task_name, task_ticks
+from imrc.plots._drawing import Chart, escaped, slider, task_name, task_ticks
 from imrc.tasks import TaskSequence
 
 _SHOWN = 10  # Tasks whose images are shown; of longer sequences every second, third, ... is.
 _GAP = 1  # Pixels of an image's own size between two images.
 QUIET: dict[str, Any] = {"showgrid": False, "ticks": "", "constrain": "domain"}  #: Axes of images.
-_HEIGHT = 150
 _ROWS, _FRAMES = 60, 40  # Rows of a task, and tasks, that are shown as clouds.
 
 
@@ -89,18 +88,12 @@ def image_strip(samples: Samples) -> go.Figure:
     ticks = task_ticks(samples.labels, first=0, ticks=6)
     chosen = ticks.get("tickvals", range(0, tasks, max(1, tasks // 6)))
     names = ticks.get("ticktext", escaped(samples.labels[i] for i in chosen))
-    traces = Traces()
-    traces.cells(None, None, samples.grid, None, hoverinfo="skip")
-    return chart(
-        traces,
-        axis(tickvals=[i * step + centre for i in chosen], ticktext=names, **QUIET),
-        axis(scaleanchor="x", **mosaic_rows(samples.classes, samples.side)),
-        title="What is a task?",
-        subtitle=f"one sample of each class; tasks from left to right{_some(tasks, samples.tasks)}",
-        height=_HEIGHT,
-        legend=False,
-        below=30,
-    )
+    told = f"one sample of each class; tasks from left to right{_some(tasks, samples.tasks)}"
+    drawn = Chart("What is a task?", told, height=150)
+    drawn.x(tickvals=[i * step + centre for i in chosen], ticktext=names, **QUIET)
+    drawn.y(scaleanchor="x", **mosaic_rows(samples.classes, samples.side))
+    drawn.cells(None, None, samples.grid, None, hoverinfo="skip")
+    return drawn.figure(legend=False, below=30)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,11 +121,10 @@ def task_clouds(sequence: TaskSequence) -> Clouds | None:
     y = np.concatenate([early.encoded(j)[:_ROWS] for j in range(len(early))])
     centre, spread, plane = np.zeros(X.shape[1]), np.ones(X.shape[1]), np.eye(X.shape[1], 2)
     if X.shape[1] > 2:
-        there = np.isfinite(X)
-        counted = np.maximum(there.sum(axis=0), 1)
-        centre = np.where(there, X, 0.0).sum(axis=0) / counted
-        spread = np.sqrt(np.where(there, (X - centre) ** 2, 0.0).sum(axis=0) / counted)
-        spread[spread == 0.0] = np.inf
+        from sklearn.preprocessing import StandardScaler
+
+        scaler = StandardScaler().fit(X)
+        centre, spread = scaler.mean_, scaler.scale_
         rows = np.nan_to_num((X - centre) / spread)
         most = np.argsort(-np.bincount(y, minlength=2), kind="stable")[:2]
         apart = (
@@ -163,27 +155,21 @@ def moving_clouds(clouds: Clouds) -> go.Figure:
     room, (across, up) = 0.08 * (high - low) + 1e-9, escaped(clouds.axes)
     short = len(across) + len(up) < 12  # beside another chart there is little room
 
-    def drawn(place: int) -> list[dict[str, Any]]:
+    def points_of(place: int) -> list[dict[str, Any]]:
         points, codes = clouds.points[place], clouds.codes[place]
         return [{"x": points[codes == c, 0], "y": points[codes == c, 1]} for c in range(len(clouds.classes))]
 
-    traces = Traces()
-    for at, name, colour in zip(drawn(0), escaped(clouds.classes), CLASS_COLOURS, strict=False):
-        traces.dots(**at, name=name, marker={"size": 6, "color": colour, "opacity": 0.7}, hoverinfo="skip")
     shown = range(len(clouds.labels))
+    told = f"rows of each task; drag the slider{_some(len(shown), clouds.tasks)}"
+    drawn, ends = Chart("What is a task?", told, height=290), np.column_stack([low - room, high + room])
+    drawn.x(f"across: {across}{' · ' if short else '<br>'}up: {up}", range=ends[0], showticklabels=False)
+    drawn.y(range=ends[1], showticklabels=False)
+    for at, name, colour in zip(points_of(0), escaped(clouds.classes), CLASS_COLOURS, strict=False):
+        drawn.dots(**at, name=name, marker={"size": 6, "color": colour, "opacity": 0.7}, hoverinfo="skip")
     look = {"currentvalue": {"prefix": "task "}, "pad": {"t": 32 if short else 46}, "ticklen": 0, "minorticklen": 0}
-    ends = np.column_stack([low - room, high + room])
-    return chart(
-        traces,
-        axis(f"across: {across}{' · ' if short else '<br>'}up: {up}", range=ends[0], showticklabels=False),
-        axis(range=ends[1], showticklabels=False),
-        title="What is a task?",
-        subtitle=f"rows of each task; drag the slider{_some(len(shown), clouds.tasks)}",
-        height=290,
-        below=84 if short else 110,
-        sliders=[slider(shown, map(task_name, clouds.labels), 250, **look)],
-        frames=[{"name": str(place), "data": drawn(place)} for place in shown],
-    )
+    moves = slider(shown, map(task_name, clouds.labels), 250, **look)
+    frames = [{"name": str(place), "data": points_of(place)} for place in shown]
+    return drawn.figure(below=84 if short else 110, sliders=[moves], frames=frames)
 
 
 CLASS_COLOURS = ("#3A9BD5", "#CC79A7", "#D55E00", "#A6761D", "#F0E442", "#7B5EA7")
@@ -203,18 +189,11 @@ def class_balance(table: pd.DataFrame) -> go.Figure:
         counts = np.column_stack([counts[:, first], counts[:, rest].sum(axis=1)])
         names = [*(names[j] for j in first), f"{len(rest)} other classes"]
     shares = np.char.mod("%.0f %%", 100 * counts / np.maximum(table["rows"].to_numpy()[:, None], 1))
-    traces = Traces()
+    drawn = Chart("How many samples of each class does each task have?", height=320)
+    drawn.x("task", showgrid=False)
+    drawn.y("samples", rangemode="tozero")
     for name, colour, count, share in zip(names, CLASS_COLOURS, counts.T, shares.T, strict=False):
         said = "Task %{x} (%{customdata[0]})<br>%{y} rows, %{customdata[1]}"
         told = np.column_stack([escaped(table["name"]), share])
-        traces.bars(table["task"], count, name, colour, said, box=name, customdata=told)
-    return chart(
-        traces,
-        axis("task", showgrid=False),
-        axis("samples", rangemode="tozero"),
-        title="How many samples of each class does each task have?",
-        height=320,
-        barmode="stack",
-        order="normal",
-        bargap=0.12 if len(table) <= 100 else 0.0,
-    )
+        drawn.bars(table["task"], count, name, colour, said, box=name, customdata=told)
+    return drawn.figure(barmode="stack", bargap=0.12 if len(table) <= 100 else 0.0)

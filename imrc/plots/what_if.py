@@ -14,23 +14,7 @@ from imrc.evaluation.comparison import IMRC_RULES, curve_table, imrc_key
 from imrc.evaluation.settings import BORROWING
 from imrc.evaluation.significance import half_width
 from imrc.evaluation.what_if import Otherwise
-from imrc.plots._drawing import (
-    COLOURS,
-    DASHES,
-    Row,
-    Traces,
-    axis,
-    chart,
-    decimals,
-    error_ends,
-    escaped,
-    panels,
-    rows_chart,
-    samples_axis,
-    task_ticks,
-    whiskers,
-    whole_numbers,
-)
+from imrc.plots._drawing import COLOURS, DASHES, Chart, Row, decimals, error_ends, escaped, whiskers, whole_numbers
 from imrc.plots.result import add_curves, limits, step_table
 from imrc.wording import RULES, capital, signed
 
@@ -38,19 +22,13 @@ from imrc.wording import RULES, capital, signed
 def blocks_chart(table: pd.DataFrame, present: int) -> go.Figure:
     """Return the error of each rule against the size of the blocks (`over_blocks`), the rows of a task now marked."""
     by_size, sizes = table.assign(x=table["size"]), sorted(table["size"].unique())
-    traces, shown = Traces(), limits(by_size)
-    add_curves(traces, by_size, RULES)
-    traces.band_key(by_size)
-    traces.straight([present, present], shown["range"], f"now: {present:,} rows", dash="dot")
-    return chart(
-        traces,
-        axis("rows in a block", type="log", tickvals=sizes, ticktext=[f"{size:,}" for size in sizes]),
-        axis("error", **shown),
-        title="How large should blocks be?",
-        subtitle="error of all blocks at the last step",
-        height=400,
-        ends=1,
-    )
+    drawn = Chart("How large should blocks be?", "error of all blocks at the last step", height=400)
+    drawn.x("rows in a block", type="log", tickvals=sizes, ticktext=[f"{size:,}" for size in sizes])
+    drawn.y("error", **limits(by_size))
+    add_curves(drawn, by_size, RULES)
+    drawn.band_key(by_size)
+    drawn.straight([present, present], limits(by_size)["range"], f"now: {present:,} rows", dash="dot")
+    return drawn.figure(ends=1)
 
 
 def gains_chart(found: Otherwise) -> go.Figure:
@@ -62,19 +40,17 @@ def gains_chart(found: Otherwise) -> go.Figure:
             ("as they arrive", "random order"), ("circle", "circle-open"), found.gains(rule), strict=True
         )
     ]
-    return rows_chart(
-        rows,
-        axis("gain over a single task", **decimals([0.0, *(end for row in rows for end in row[1:4])], sign=True)),
-        level=(0.0, "no gain"),
-        title="Does the gain depend on the order of the tasks?",
-        subtitle="error of learning alone minus that of the rule; bars: 95 % intervals",
-        height=110 + 46 * len(rows),
-    )
+    told = "error of learning alone minus that of the rule; bars: 95 % intervals"
+    drawn = Chart("Does the gain depend on the order of the tasks?", told, height=110 + 46 * len(rows))
+    drawn.x("gain over a single task", **decimals([0.0, *(end for row in rows for end in row[1:4])], sign=True))
+    drawn.rows(rows, level=(0.0, "no gain"))
+    return drawn.figure(legend=False)
 
 
 def without_chart(found: Otherwise, task: int, labels: Sequence[str]) -> go.Figure:
     """Return by how much the error of every other task rises without one (from 0), with intervals."""
-    traces, inside = Traces(), [0.0]
+    told, inside = "error without it minus error with it, at the last step; bars: 95 % intervals", [0.0]
+    drawn = Chart(f"Which tasks need task {task + 1}?", told, height=400)
     for rule, shift, symbol in zip(BORROWING, (-0.12, 0.12), ("diamond", "circle"), strict=True):
         table = found.by_task(rule)
         if rule == "forward":  # tasks before it were learnt without it anyway
@@ -84,19 +60,13 @@ def without_chart(found: Otherwise, task: int, labels: Sequence[str]) -> go.Figu
         names = escaped(labels[int(one) - 1] for one in table["task"])
         look = {"symbol": symbol, "size": 9, "error_y": whiskers(high - value, value - low, colour=COLOURS[rule])}
         said = {"customdata": names, "said": "%{customdata}: %{y:+.3f}"}
-        traces.dots(table["task"] + shift, value, RULES[rule], COLOURS[rule], **look, **said)
+        drawn.dots(table["task"] + shift, value, RULES[rule], COLOURS[rule], **look, **said)
     ends, shown = [0.5, len(labels) + 0.5], decimals(inside, sign=True)
-    traces.straight(ends, [0, 0], width=1, showlegend=False)
-    traces.straight([task + 1, task + 1], shown["range"], "left out", dash="dot")
-    return chart(
-        traces,
-        axis("task", **task_ticks(labels, ticks=8), range=ends),
-        axis("rise of the error", **shown),
-        title=f"Which tasks need task {task + 1}?",
-        subtitle="error without it minus error with it, at the last step; bars: 95 % intervals",
-        height=400,
-        hovermode="closest",
-    )
+    drawn.straight(ends, [0, 0], width=1, showlegend=False)
+    drawn.straight([task + 1, task + 1], shown["range"], "left out", dash="dot")
+    drawn.tasks(labels, range=ends)
+    drawn.y("rise of the error", **shown)
+    return drawn.figure()
 
 
 def _against_k(result: RunResult) -> pd.DataFrame:
@@ -114,21 +84,15 @@ def budget_chart(by_n: pd.DataFrame, result: RunResult) -> go.Figure:
     by_k = _against_k(result)
     # Learnt all at once, fewer tasks would be another run: its first tasks are shown.
     number = "First k tasks of all" if result.settings.scenario == "multi_task" else "Number of tasks"
-    rules, traces = by_n["rule"].unique(), Traces()
+    titles = f"{capital(result.measure())}, samples of each task", f"{number}, n = {result.settings.n}"
+    drawn = Chart("What would more labels or more tasks bring?", height=420, titles=titles)
+    drawn.samples(by_n["x"].unique(), panel=1)
+    drawn.x("tasks k", panel=2, **whole_numbers(result.n_tasks, 8))
+    drawn.y(**limits(pd.concat([by_n, by_k])))
     for panel, part in enumerate((by_n, by_k), start=1):
-        add_curves(traces, part, rules, panel)
-    traces.band_key(by_n)
-    return panels(
-        traces,
-        (f"{capital(result.measure())}, samples of each task", f"{number}, n = {result.settings.n}"),
-        [samples_axis(by_n["x"].unique()), axis("tasks k", **whole_numbers(result.n_tasks, 8))],
-        [axis(**limits(pd.concat([by_n, by_k])))] * 2,
-        gap=0.06,
-        share_y=True,
-        title="What would more labels or more tasks bring?",
-        height=420,
-        ends=2,
-    )
+        add_curves(drawn, part, by_n["rule"].unique(), panel)
+    drawn.band_key(by_n)
+    return drawn.figure(share_y=True, ends=2)
 
 
 _SEEN = 0.002  # Tasks before the first with this weight are not drawn.
@@ -139,22 +103,16 @@ def weights_chart(table: pd.DataFrame, task: int) -> go.Figure:
     """Return the weight of every task in the rule of `task` (from 0), of `imrc.evaluation.weights.task_weights`."""
     table = table.iloc[int(np.argmax(table["weight"].to_numpy() >= _SEEN)) :]
     side = np.sign(table["task"].to_numpy() - 1 - task)
-    traces = Traces()
+    drawn = Chart(f"How much does each task count in the rule of task {task + 1}?", height=330)
     for name, (colour, where) in _PARTS.items():
         part = table[side == where]
         if len(part):
             said = {"customdata": escaped(part["label"]), "said": "task %{x} (%{customdata}): %{y:.1f} %"}
-            traces.bars(part["task"], 100 * part["weight"], name, COLOURS[colour], **said)
+            drawn.bars(part["task"], 100 * part["weight"], name, COLOURS[colour], **said)
     first, last = int(table["task"].iloc[0]), int(table["task"].iloc[-1])
-    ticks = task_ticks(table["label"].tolist(), first=first, ticks=10)
-    return chart(
-        traces,
-        axis("task", showgrid=False, range=[first - 0.6, last + 0.6], **ticks),
-        axis("weight", ticksuffix=" %", rangemode="tozero"),
-        title=f"How much does each task count in the rule of task {task + 1}?",
-        height=330,
-        bargap=0.2,
-    )
+    drawn.tasks(table["label"], first=first, ticks=10, showgrid=False, range=[first - 0.6, last + 0.6])
+    drawn.y("weight", ticksuffix=" %", rangemode="tozero")
+    return drawn.figure(bargap=0.2)
 
 
 def reliability_table(result: RunResult) -> pd.DataFrame:
@@ -176,20 +134,15 @@ def reliability_table(result: RunResult) -> pd.DataFrame:
 
 def reliability_chart(table: pd.DataFrame) -> go.Figure:
     """Return accuracy against confidence, per rule, with the line on which probabilities can be taken at their word."""
-    traces = Traces()
-    traces.straight([0.0, 1.0], [0.0, 1.0], "perfectly calibrated", width=1, dash=None)
+    drawn = Chart("Can you trust its probabilities?", "below the line: overconfident", height=380)
+    drawn.x("probability of the predicted class", **decimals([*table["confidence"], 1.0]))
+    ends = error_ends(table["accuracy"], table["half"])
+    drawn.y("share of correct predictions", **decimals(np.append(ends, 1.0)))
+    drawn.straight([0.0, 1.0], [0.0, 1.0], "perfectly calibrated", width=1, dash=None)
     said = "confidence %{x:.2f}, right %{y:.2f}<br>%{customdata:,} test samples"
     for rule, part in table.groupby("rule", sort=False):
         points = (part[column].to_numpy() for column in ("confidence", "accuracy", "half"))
         look = {"dash": DASHES[str(rule)], "few": math.inf, "customdata": part["samples"], "said": said, "box": ""}
-        traces.curve(points, RULES[str(rule)], COLOURS[str(rule)], 0.15, **look)
-    traces.band_key(table)
-    return chart(
-        traces,
-        axis("probability of the predicted class", **decimals([*table["confidence"], 1.0])),
-        axis("share of correct predictions", **decimals(np.append(error_ends(table["accuracy"], table["half"]), 1.0))),
-        title="Can you trust its probabilities?",
-        subtitle="below the line: overconfident",
-        height=380,
-        ends=1,
-    )
+        drawn.curve(points, RULES[str(rule)], COLOURS[str(rule)], 0.15, **look)
+    drawn.band_key(table)
+    return drawn.figure(ends=1)

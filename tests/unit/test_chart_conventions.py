@@ -8,9 +8,7 @@ from imrc.plots._drawing import (
     DIVERGING_ON_DARK,
     INK,
     PAPER,
-    Traces,
-    axis,
-    chart,
+    Chart,
     decimals,
     task_ticks,
     whole_numbers,
@@ -63,11 +61,11 @@ class TestAxes:
 
 class TestNames:
     def test_close_names_are_moved_apart_and_stay_in_the_plot(self):
-        traces = Traces()
+        drawn = Chart("t", height=408)
+        drawn.y(range=[0.0, 1.0])
         for i in range(8):
-            traces.line([0, 1], [0.5, 0.99 + i / 1000], f"method {i}", "#0072B2")
-        figure = chart(traces, axis(), axis(range=[0.0, 1.0]), title="t", height=408, ends=1)
-        places = [label.y for label in figure.layout.annotations]
+            drawn.line([0, 1], [0.5, 0.99 + i / 1000], f"method {i}", "#0072B2")
+        places = [label.y for label in drawn.figure(ends=1).layout.annotations]
         assert (np.diff(places) >= 15 / 300 - 1e-9).all()
         assert places[-1] <= 1.0
 
