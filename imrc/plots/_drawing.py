@@ -21,7 +21,7 @@ import plotly.io as pio
 from numpy.typing import ArrayLike
 
 from imrc._types import Floats
-from imrc.wording import date_parts, decimal, with_spread
+from imrc.wording import date_parts, decimal, signed, with_spread
 
 Property: TypeAlias = Any  # What Plotly takes: numbers, names, arrays, descriptions.
 
@@ -220,13 +220,6 @@ def error_ends(error: ArrayLike, half: ArrayLike) -> tuple[Floats, Floats]:
     return np.maximum(error - half, 0.0), np.minimum(error + half, np.where(error > 1.0, np.inf, 1.0))
 
 
-def _step(width: float, ticks: int) -> float:
-    """Return the smallest of 1, 2 and 5 times a power of ten that needs at most so many ticks."""
-    rough = width / ticks
-    power = 10.0 ** math.floor(math.log10(rough))
-    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
-
-
 def decimals(values: ArrayLike, *, ticks: int = 6, sign: bool = False) -> dict[str, Any]:
     """Return range and ticks of an axis of errors: .35 without a leading zero, as many decimals as steps need.
 
@@ -241,25 +234,21 @@ def decimals(values: ArrayLike, *, ticks: int = 6, sign: bool = False) -> dict[s
     found = found[np.isfinite(found)]
     low, high = (float(found.min()), float(found.max())) if found.size else (0.0, 1.0)
     width = max(high - low, 0.002)
-    step = _step(width, ticks)
+    rough = width / ticks
+    power = 10.0 ** math.floor(math.log10(rough))
+    # The smallest of 1, 2 and 5 times a power of ten that needs at most so many ticks.
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
     places = max(0, -math.floor(math.log10(step) + 1e-9))
     start, stop = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     # No empty step where the values end shortly after a tick.
     start += int(low - start * step > 0.6 * step)
     stop -= int(stop * step - high > 0.6 * step)
-    marks = [round(i * step, 10) for i in range(start, stop + 1)]
+    marks, written = [round(i * step, 10) for i in range(start, stop + 1)], signed if sign else decimal
     return {
         "range": [min(low, marks[0]) - 0.03 * width, max(high, marks[-1]) + 0.03 * width],
         "tickvals": marks,
-        "ticktext": [_tick(mark, places, sign) for mark in marks],
+        "ticktext": [written(mark, places).replace("-", "−") if mark else "0" for mark in marks],
     }
-
-
-def _tick(value: float, places: int, sign: bool) -> str:
-    if value == 0:
-        return "0"
-    text = decimal(value, places).replace("-", "−")
-    return f"+{text}" if sign and value > 0 else text
 
 
 _PAGE_PX = 900  # Width a legend has on a page of usual width.
@@ -284,6 +273,11 @@ def on_panel(number: int) -> dict[str, str]:
     return {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
 
 
+def _taken(own: dict[str, Any], **usual: Property) -> dict[str, Any]:
+    """Take properties out of others; return them, where they are missing as usual."""
+    return {name: own.pop(name, value) for name, value in usual.items()}
+
+
 class Traces(list[dict[str, Any]]):
     """The traces of a figure, in the order in which they are drawn; no colour: ink.
 
@@ -305,64 +299,31 @@ class Traces(list[dict[str, Any]]):
         self.add(x=np.concatenate([x, x[::-1]]), y=np.concatenate([high, low[::-1]]), hoverinfo="skip", **own)
 
     def line(
-        self,
-        x: Property,
-        y: Property,
-        name: str,
-        colour: str | None,
-        *,
-        width: Property = 2,
-        dash: Property = None,
-        few: Property = 0,
-        **own: Property,
+        self, x: Property, y: Property, name: Property, colour: Property, *, few: Property = 0, **own: Property
     ) -> None:
-        """Add a curve, with its points if they are at most so few."""
-        mode, line = "lines+markers" if len(x) <= few else "lines", {"color": colour, "width": width, "dash": dash}
+        """Add a curve, of a width and dash, with its points if they are at most so few."""
+        mode, line = "lines+markers" if len(x) <= few else "lines", {"color": colour} | _taken(own, width=2, dash=None)
         self.add(**{"x": x, "y": y, "mode": mode, "name": name, "line": line, **own})
 
-    def curve(
-        self,
-        points: Iterable[Floats],
-        name: str,
-        colour: str,
-        alpha: float,
-        ends: Property = error_ends,
-        **own: Property,
-    ) -> None:
+    def curve(self, points: Iterable[Floats], name: str, colour: str, alpha: float, **own: Property) -> None:
         """Add a curve from x, y and the half of its intervals, before it the band to their `ends` if all are known."""
-        x, y, half = points
+        (x, y, half), ends = points, own.pop("ends", error_ends)
         if np.isfinite(half).all():
             self.band(x, ends(y, half), colour, alpha, legendgroup=name, showlegend=False, panel=own.get("panel", 1))
         hover = {"customdata": list(map(with_spread, y, half)), "said": "%{customdata}", "box": name}
         self.line(x, y, name, colour, **{"legendgroup": name, **hover, **own})
 
     def straight(
-        self,
-        x: Property,
-        y: Property,
-        name: Property = None,
-        colour: Property = COLOURS["reference"],
-        **own: Property,
+        self, x: Property, y: Property, name: str = "", colour: Property = COLOURS["reference"], **own: Property
     ) -> None:
         """Add a straight line to read others against, such as a level or a border, without hover."""
-        self.line(x, y, name or "", colour, **{"width": 1.5, "dash": "dash", "hoverinfo": "skip", **own})
+        self.line(x, y, name, colour, **{"width": 1.5, "dash": "dash", "hoverinfo": "skip", **own})
 
-    def dots(
-        self,
-        x: Property,
-        y: Property,
-        name: str | None,
-        colour: Property = None,
-        *,
-        symbol: Property = None,
-        size: Property = 10,
-        edge: Property = None,
-        **own: Property,
-    ) -> None:
-        """Add points, of one look or one each, with an edge of so many pixels of the same colour."""
-        line = {"width": edge, "color": colour if isinstance(colour, str) else None} if edge else None
-        marker = {"size": size, "color": colour, "symbol": symbol, "line": line}
-        self.add(**{"x": x, "y": y, "mode": "markers", "name": name, "marker": marker, **own})
+    def dots(self, x: Property, y: Property, name: Property, colour: Property = None, **own: Property) -> None:
+        """Add points, of one look or one each: a symbol, a size, and an edge of so many pixels of the same colour."""
+        edge, look = own.pop("edge", None), {"color": colour} | _taken(own, size=10, symbol=None)
+        look["line"] = {"width": edge, "color": colour if isinstance(colour, str) else None} if edge else None
+        self.add(**{"x": x, "y": y, "mode": "markers", "name": name, "marker": look, **own})
 
     def bars(self, x: Property, y: Property, name: str, colour: str, said: Property = "", **own: Property) -> None:
         """Add bars."""
@@ -539,7 +500,7 @@ class Chart(Traces):
         for i, text in enumerate(self.titles):
             left, (x, y) = i * (width + gap), on_panel(i + 1).values()
             self.x(panel=i + 1, anchor=y, domain=[left, min(left + width, 1.0)])
-            shared = {"matches": "y", "showticklabels": False} if share_y and i > 0 else {}
+            shared: dict[str, Any] = {"matches": "y", "showticklabels": False} if share_y and i > 0 else {}
             self.y(panel=i + 1, anchor=x, domain=[0.0, 1.0], **shared)
             # Its name, that of the panel's horizontal axis in traces, tells a panel's title from other annotations.
             named.append({"name": x, "text": text, "x": left + width / 2, **look})
@@ -557,7 +518,7 @@ class Chart(Traces):
         legend: bool = True,
         above: int | None = None,
         below: int = MARGIN["b"],
-        ends: int | None = None,
+        ends: bool = False,
         gap: float = 0.06,
         title_size: int = 14,
         share_y: bool = False,
@@ -566,20 +527,21 @@ class Chart(Traces):
     ) -> go.Figure:
         """Return the figure.
 
-        `above`, `below`: pixels. `ends`: the panel whose curves are named at their right ends. `gap`: between panels, a
-        share of the width. `share_y`: all have the vertical axis of the first. `frames`: what a slider shows.
+        `above`, `below`: pixels. `ends`: curves of the last panel are named there. `gap`: between panels, a share of
+        the width. `share_y`: all have the vertical axis of the first. `frames`: what a slider shows.
         """
         written = list(layout.pop("annotations", ()))
         written += self._panels(gap, title_size, share_y=share_y) if self.titles else []
-        named = [one for one in self if _is_named_at(one, on_panel(ends)["yaxis"])] if ends else []
+        last = max(1, len(self.titles))
+        named = [one for one in self if ends and _is_named_at(one, on_panel(last)["yaxis"])]
         names = {one["name"] for one in named}
         for one in self:
             one |= {"showlegend": False} if one.get("name") in names else {}
         rows, height = legend_rows(self) if legend else 0, self._layout["height"]
         margin = MARGIN | {"b": below, "t": LEGEND_PX * rows + (above or (84 if self.titles else MARGIN["t"]))}
-        if ends and named:
-            limits = self.axes[f"yaxis{ends if ends > 1 else ''}"]["range"]
-            told = name_curves(named, limits, height - margin["t"] - margin["b"], ends)
+        if named:
+            limits = self.axes[f"yaxis{last if last > 1 else ''}"]["range"]
+            told = name_curves(named, limits, height - margin["t"] - margin["b"], last)
             longest = max(len(line) for end in told for line in end["text"].partition("</span> ")[2].split("<br>"))
             margin["r"] = 26 + round(6.4 * longest)
             written += told

@@ -48,14 +48,7 @@ def _is_paper(method: str) -> bool:
 
 def colour_of(method: str) -> str:
     """Return the colour of a method; its profiles share it, IMRC's rules have theirs."""
-    rule = _rule_of(method)
-    return COLOURS[rule] if rule else METHOD_COLOURS.get(method.partition(":")[0], COLOURS["reference"])
-
-
-def _dash_of(method: str) -> str:
-    """Return the line style: rules of IMRC have theirs on every page."""
-    rule = _rule_of(method)
-    return DASHES[rule] if rule else METHOD_DASHES.get(method.partition(":")[0], "solid")
+    return COLOURS.get(_rule_of(method) or "", METHOD_COLOURS.get(method.partition(":")[0], COLOURS["reference"]))
 
 
 def method_errors(table: pd.DataFrame) -> go.Figure:
@@ -69,23 +62,18 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
     drawn.x(measure, **decimals(np.concatenate([low, high, printed.get("printed", ())]), ticks=8))
     drawn.names(table["title"], showgrid=True)
     told = map(with_spread, rows["error"], rows["half"]), map(decimal, rows["newest"]), rows["rank"]
-    drawn.dots(
-        rows["error"],
-        rows["title"],
-        "Measured here",
-        list(map(colour_of, rows["method"])),
-        symbol=["circle-open" if _is_paper(name) else "circle" for name in rows["method"]],
-        size=11,
-        edge=2,
-        error_x=whiskers(high - rows["error"], rows["error"] - low, colour=COLOURS["reference"], thickness=2),
-        customdata=list(zip(*told, strict=True)),
-        said="<b>%{y}</b><br>%{customdata[0]}<br>newest task %{customdata[1]}<br>mean rank %{customdata[2]:.1f}",
-    )
+    look: dict[str, Any] = {
+        "symbol": ["circle-open" if _is_paper(name) else "circle" for name in rows["method"]],
+        "error_x": whiskers(high - rows["error"], rows["error"] - low, colour=COLOURS["reference"], thickness=2),
+        "said": "<b>%{y}</b><br>%{customdata[0]}<br>newest task %{customdata[1]}<br>mean rank %{customdata[2]:.1f}",
+        "customdata": list(zip(*told, strict=True)),
+    }
+    colours = list(map(colour_of, rows["method"]))
+    drawn.dots(rows["error"], rows["title"], "Measured here", colours, size=11, edge=2, **look)
     if len(printed):
         look = {"symbol": "diamond-open", "edge": 1.5, "said": "%{y}, paper: %{customdata}"}
-        said = [decimal(value, 2) for value in printed["printed"]]
-        name = "Printed in the paper"
-        drawn.dots(printed["printed"], printed["title"], name, COLOURS["reference"], customdata=said, **look)
+        look["customdata"] = [decimal(value, 2) for value in printed["printed"]]
+        drawn.dots(printed["printed"], printed["title"], "Printed in the paper", COLOURS["reference"], **look)
     return drawn.figure(legend=len(printed) > 0)
 
 
@@ -116,37 +104,24 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
         intervals = [f"<br>{signed(low)} to {signed(high)}" if np.isfinite(low) else "" for low, high in pairs]
         # As tested: the interval of a difference that was corrected more is wider.
         above, below = (np.nan_to_num(part[end] - part["difference"]) for end in ("high", "low"))
-        drawn.dots(
-            part["difference"],
-            part["title"],
-            name,
-            colour,
-            symbol=symbol,
-            size=11,
-            edge=2,
-            error_x=whiskers(above, -below, colour=colour, thickness=2),
-            customdata=list(zip(map(signed, part["difference"]), intervals, strict=True)),
-            said="<b>%{y}</b><br>%{customdata[0]}%{customdata[1]}",
-        )
+        look = {"size": 11, "edge": 2, "error_x": whiskers(above, -below, colour=colour, thickness=2)}
+        said = {"customdata": list(zip(map(signed, part["difference"]), intervals, strict=True))}
+        look |= {"symbol": symbol, "said": "<b>%{y}</b><br>%{customdata[0]}%{customdata[1]}"}
+        drawn.dots(part["difference"], part["title"], name, colour, **look, **said)
     zero = {"type": "line", "x0": 0, "x1": 0, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain"}
     return drawn.figure(shapes=[{**zero, "line": {"color": COLOURS["reference"], "width": 1.5, "dash": "dash"}}])
 
 
 def _add_methods(drawn: Chart, table: pd.DataFrame, panel: int = 1) -> None:
     """Draw one line with its band per method."""
-    for method, part in table.groupby("method", sort=False):
-        paper = _is_paper(str(method))
-        drawn.curve(
-            (part[column].to_numpy() for column in ("x", "value", "half")),
-            html.escape(str(part["title"].iloc[0])),
-            colour_of(str(method)),
-            0.13,
-            width=3 if _rule_of(str(method)) == "forward_backward" else 2,
-            dash=_dash_of(str(method)),
-            few=math.inf if paper else 12,
-            marker={"symbol": "circle-open" if paper else "circle"},
-            panel=panel,
-        )
+    for method, part in table.astype({"method": str}).groupby("method", sort=False):
+        rule, paper = _rule_of(method), _is_paper(method)
+        dash = DASHES[rule] if rule else METHOD_DASHES.get(method.partition(":")[0], "solid")
+        look = {"width": 3 if rule == "forward_backward" else 2, "dash": dash, "few": math.inf if paper else 12}
+        points = (part[column].to_numpy() for column in ("x", "value", "half"))
+        symbol = {"symbol": "circle-open" if paper else "circle"}
+        name = html.escape(str(part["title"].iloc[0]))
+        drawn.curve(points, name, colour_of(method), 0.13, marker=symbol, panel=panel, **look)
 
 
 def _limits(*tables: pd.DataFrame) -> dict[str, Any]:
@@ -169,7 +144,7 @@ def method_curves(table: pd.DataFrame, kind: Literal["average", "newest", "befor
     drawn.y(_MEASURED[kind], **_limits(table))
     _add_methods(drawn, table)
     drawn.band_key(table)
-    return drawn.figure(hovermode="x unified", ends=1)
+    return drawn.figure(hovermode="x unified", ends=True)
 
 
 def sample_and_task_curves(by_n: pd.DataFrame, by_k: pd.DataFrame) -> go.Figure:
@@ -185,4 +160,4 @@ def sample_and_task_curves(by_n: pd.DataFrame, by_k: pd.DataFrame) -> go.Figure:
     _add_methods(drawn, by_n)
     _add_methods(drawn, by_k, 2)
     drawn.band_key(by_n)
-    return drawn.figure(share_y=True, ends=2)
+    return drawn.figure(share_y=True, ends=True)

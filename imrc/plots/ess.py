@@ -120,8 +120,8 @@ def ess_by_task(k: int, b: int, own: OwnRatio | None = None, reached: EffectiveS
         told = _told([*data[:2], following[0]], upwards, across, j)
         frames.append({"name": str(j), "data": data, "traces": moved, "layout": {"annotations": told}})
     look = {"active": first, "currentvalue": {"prefix": "task j = ", "suffix": f" of {k}"}, "pad": {"t": 44}}
-    moves = {"frames": frames, "sliders": [slider(shown, shown, **look)] if k > 1 else []}
-    return drawn.figure(below=136, annotations=frames[first]["layout"]["annotations"], **moves, **_ROOM)
+    sliders, told = [slider(shown, shown, **look)] if k > 1 else [], frames[first]["layout"]["annotations"]
+    return drawn.figure(below=136, annotations=told, frames=frames, sliders=sliders, **_ROOM)
 
 
 _TIMES = [0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
@@ -131,10 +131,9 @@ _ROOM: dict[str, Any] = {"above": 90, "margin": {"l": 144, "r": 56}}  # For name
 def _against_change(across: tuple[float, float], height: int) -> Chart:
     """Return a chart of effective samples against the size of the change, both on logarithmic axes."""
     drawn = Chart("How many times its own samples is a task worth?", height=height)
-    powers = [f"10{str(power).translate(_RAISED)}" for power in _POWERS]
-    ticks = {"tickvals": 10.0 ** np.array(_POWERS), "ticktext": powers}
+    powers, texts = 10.0 ** np.array(_POWERS), [f"10{str(power).translate(_RAISED)}" for power in _POWERS]
     title = "n d² / σ²  (change per step / noise of one average)"
-    drawn.x(title, type="log", range=np.log10(across), **ticks)
+    drawn.x(title, type="log", range=np.log10(across), tickvals=powers, ticktext=texts)
     drawn.y("times its own samples (ESS / n)", type="log", tickvals=_TIMES, side="right")
     return drawn
 

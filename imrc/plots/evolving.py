@@ -70,7 +70,7 @@ def pacf_panels(by_title: Mapping[str, PartialAutocorrelation]) -> go.Figure:
             inside += ends
         look = {"width": 2.5, "few": math.inf, "marker": {"size": 8}, "said": "lag %{x}: %{y:.3f}"}
         drawn.line(x, pacf.mean, "average over components", DATA, panel=panel, **look)
-        drawn.straight(wide[[0, -1]], [0, 0], None, None, width=1, showlegend=False, panel=panel)
+        drawn.straight(wide[[0, -1]], [0, 0], "", None, width=1, showlegend=False, panel=panel)
     drawn.y("partial autocorrelation", **decimals(np.concatenate(inside)))
     return drawn.figure(gap=0.2 / len(by_title), share_y=True)
 
@@ -121,7 +121,8 @@ def distance_heatmap(result: Assessment) -> go.Figure:
     finite = values[np.isfinite(values)]
     top = max(float(np.quantile(finite, 0.99)) if finite.size else 1.0, 1e-9)
     pairs = np.array([[f"{a}<br>{b}" for a in names] for b in names], dtype=object)
-    drawn, both = Chart("Which tasks are alike?", height=460), {"constrain": "domain", "showgrid": False}
+    both: dict[str, Any] = {"constrain": "domain", "showgrid": False}
+    drawn = Chart("Which tasks are alike?", height=460)
     drawn.tasks(result.labels, ticks=3, tickangle=0, **both)
     drawn.y("task", autorange="reversed", scaleanchor="x", **both, **task_ticks(result.labels, down=True))
     drawn.colours(SCALE, 0.0, top, title={"text": "distance²<br>/ noise"})

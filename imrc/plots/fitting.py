@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 import textwrap
-from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -37,31 +37,24 @@ def _number(value: Any) -> str:  # noqa: ANN401 - whatever an axis holds
 
 def _line(trace: Any) -> str | None:  # noqa: ANN401 - a scatter or bar trace
     """Return ends and extremes of one line, bar or set of points; None where there is nothing to say."""
-    outline = trace.fill == "toself" if trace.type == "scatter" else False
-    if outline or trace.x is None or trace.y is None or not trace.name:
+    x, y = trace.x, trace.y
+    if x is None or y is None or not trace.name or (trace.type == "scatter" and trace.fill == "toself"):
         return None
-    x, y = list(trace.x), list(trace.y)
-    if y and isinstance(y[0], str):
+    if len(y) and isinstance(y[0], str):
         x, y = y, x
     points = [(a, float(b)) for a, b in zip(x, y, strict=False) if a is not None and b is not None and np.isfinite(b)]
-    name = plain_text(trace.name)
     if not points:
         return None
+    name = plain_text(trace.name)
     if len(points) <= 3 or isinstance(points[0][0], str):
         # A row of its own has the name of what it shows.
-        said = (
-            _number(b) if isinstance(a, str) and plain_text(a) == name else f"{_number(a)}: {_number(b)}"
-            for a, b in points[:20]
-        )
+        said = (f"{_number(a)}: ".removeprefix(f"{name}: ") + _number(b) for a, b in points[:20])
         return f"{name}: " + ", ".join(said)
-    low, high = min(points, key=lambda point: point[1]), max(points, key=lambda point: point[1])
+    low, high = (extreme(points, key=itemgetter(1)) for extreme in (min, max))
     if high[1] - low[1] <= 1e-9 * max(1.0, abs(high[1])):
         return f"{name}: {_number(low[1])} throughout"
-    return (
-        f"{name}: from {_number(points[0][1])} at {_number(points[0][0])} to {_number(points[-1][1])} at "
-        f"{_number(points[-1][0])}, lowest {_number(low[1])} at {_number(low[0])}, highest {_number(high[1])} at "
-        f"{_number(high[0])}"
-    )
+    said = (f"{_number(b)} at {_number(a)}" for a, b in (points[0], points[-1], low, high))
+    return "{}: from {} to {}, lowest {}, highest {}".format(name, *said)
 
 
 def _heatmap(trace: Any, panel: str) -> str | None:  # noqa: ANN401 - a heatmap trace
@@ -100,28 +93,17 @@ def describe(figure: go.Figure) -> str:
     texts, current = (figure.layout.title.text, figure.layout.title.subtitle.text), None
     sentences = [*map(plain_text, texts), " against ".join(filter(None, (upright, across)))]
     for trace in figure.data:
-        panel = panels.get(getattr(trace, "xaxis", None) or "x", "")
-        said = _heatmap(trace, panel) if trace.type == "heatmap" else None
-        if trace.type in ("scatter", "bar"):
-            said = _line(trace)
-            if said and panel and panel != current:
-                said = f"{panel}. {said}"
-        if said:
-            sentences.append(said)
+        panel = panels.get(trace.xaxis or "x", "")
+        if said := _heatmap(trace, panel) if trace.type == "heatmap" else _line(trace):
+            other = trace.type != "heatmap" and panel not in ("", current)
+            sentences.append(f"{panel}. {said}" if other else said)
             current = panel
-    return _shortened(_closed(sentence) for sentence in sentences if sentence)
-
-
-def _closed(sentence: str) -> str:
-    return sentence if sentence[-1] in ".?!" else f"{sentence}."
-
-
-def _shortened(sentences: Iterable[str]) -> str:
     text = ""
-    for sentence in sentences:
-        if len(text) + len(sentence) > _LONGEST:
+    for sentence in filter(None, sentences):
+        more = sentence if sentence[-1] in ".?!" else f"{sentence}."
+        if len(text) + len(more) > _LONGEST:
             return f"{text} And more."
-        text = f"{text} {sentence}".strip()
+        text = f"{text} {more}".strip()
     return text
 
 
@@ -151,25 +133,26 @@ def untitled(figure: go.Figure) -> tuple[str, str]:
     return title, unit
 
 
+def _with_height(figure: go.Figure, height: float, more: int = 0) -> go.Figure:
+    """Change the height of a figure, and the pixels above its plot by some more; the legend keeps its distance."""
+    layout = figure.layout
+    legend_y = 1 - (1 - layout.legend.y) * layout.height / height
+    return figure.update_layout(height=height, margin_t=layout.margin.t + more, legend_y=legend_y)
+
+
 def _stacked(figure: go.Figure) -> go.Figure:
     """Put the panels of a figure with one row, and several panels, below each other, in place; return the figure."""
     named = panel_titles(figure)
-    x_axes = [figure.layout[f"xaxis{name[1:]}"] for name in named]
-    y_axes = [figure.layout[f"yaxis{name[1:]}"] for name in named]
-    if (
-        len(named) < 2
-        or len({axis.domain for axis in y_axes}) > 1
-        or len({axis.domain for axis in x_axes}) < len(named)
-    ):
+    if len(named) < 2 or figure.layout.xaxis.domain == figure.layout.xaxis2.domain:
         return figure
+    x_axes, y_axes = ([figure.layout[f"{side}axis{name[1:]}"] for name in named] for side in "xy")
     # The title of shared axes is written at one panel only and meant for all.
-    names = {axis.title.text for axis in x_axes} - {None, ""}
-    gap = _GAP_WITHOUT_NAME if len(names) == 1 else _GAP
-    for axis in x_axes if len(names) == 1 else ():
-        axis.title.text = next(iter(names)) if axis is x_axes[-1] else None
-    names = {axis.title.text for axis in y_axes} - {None, ""}
-    for axis in y_axes if len(names) == 1 else ():
-        axis.title.text = next(iter(names))
+    below, beside = ({axis.title.text for axis in axes} - {None, ""} for axes in (x_axes, y_axes))
+    for axis in x_axes if len(below) == 1 else ():
+        axis.title.text = next(iter(below)) if axis is x_axes[-1] else None
+    for axis in y_axes if len(beside) == 1 else ():
+        axis.title.text = next(iter(beside))
+    gap = _GAP_WITHOUT_NAME if len(below) == 1 else _GAP
     panel_height = min(240, (_SCREEN_PX - gap * (len(named) - 1)) // len(named))
     inner = len(named) * panel_height + (len(named) - 1) * gap
     for i, (title, x, y) in enumerate(zip(named.values(), x_axes, y_axes, strict=True)):
@@ -180,11 +163,7 @@ def _stacked(figure: go.Figure) -> go.Figure:
     for scale in {SCALE, DIFFERENCE} & set(figure.layout):
         if figure.layout[scale].colorbar.orientation == "h":
             figure.layout[scale].colorbar.update(len=0.9, nticks=5)
-    margin = figure.layout.margin
-    height = inner + (margin.t or 0) + (margin.b or 0)
-    if figure.layout.legend.y is not None:
-        figure.layout.legend.y = 1 - (1 - figure.layout.legend.y) * figure.layout.height / height
-    return figure.update_layout(height=height)
+    return _with_height(figure, inner + figure.layout.margin.t + figure.layout.margin.b)
 
 
 def _named_in_legend(figure: go.Figure) -> go.Figure:
@@ -201,15 +180,8 @@ def _named_in_legend(figure: go.Figure) -> go.Figure:
         if trace.type == "scatter" and trace.fill is None and plain_text(trace.name) in names:
             trace.showlegend = True
             names.remove(plain_text(trace.name))
-    if not figure.layout.showlegend or figure.layout.legend.y is None:
-        return figure
-    more = LEGEND_PX * (legend_rows(figure.data, _LEGEND_PX) - before)
-    old = figure.layout.height
-    return figure.update_layout(
-        height=old + more,
-        margin_t=(figure.layout.margin.t or 0) + more,
-        legend_y=1 - (1 - figure.layout.legend.y) * old / (old + more),
-    )
+    more = LEGEND_PX * (legend_rows(figure.data, _LEGEND_PX) - before) if figure.layout.showlegend else 0
+    return _with_height(figure, figure.layout.height + more, more)
 
 
 def on_phone(figure: go.Figure) -> go.Figure:

@@ -260,9 +260,8 @@ def run_ladder(result: RunResult) -> go.Figure:
     drawn.x("error", **decimals(list(errors.values())))
     drawn.y("task", range=[len(tasks) + 0.7, 0.3], **task_ticks(result.labels, ticks=25, down=True))
     rungs = np.column_stack([errors["forward"], errors["forward_backward"], gap]).ravel()
-    look = {"width": 3 if few else 1, "dash": None, "showlegend": False}
-    colour = rgba(COLOURS["forward_backward"], 0.5)
-    drawn.straight(rungs, np.column_stack([tasks, tasks, gap]).ravel(), colour=colour, **look)
+    look, colour = {"width": 3 if few else 1, "dash": None}, rgba(COLOURS["forward_backward"], 0.5)
+    drawn.straight(rungs, np.column_stack([tasks, tasks, gap]).ravel(), "", colour, showlegend=False, **look)
     texts = [
         f"<b>Task {task}</b> ({label})<br>"
         + "<br>".join(f"{title}: {decimal(errors[rule][task - 1])}" for rule, (title, _) in _RUNGS.items())
@@ -314,7 +313,7 @@ def run_curves(result: RunResult, references: RunResult | None = None) -> go.Fig
         drawn.y(panel=number, **limits(part))
         add_curves(drawn, part, panel=number)
     drawn.band_key(parts[0])
-    return drawn.figure(gap=0.1, ends=2, hovermode="x unified")
+    return drawn.figure(gap=0.1, ends=True, hovermode="x unified")
 
 
 def run_story(result: RunResult, task: int) -> go.Figure:
@@ -333,7 +332,7 @@ def run_story(result: RunResult, task: int) -> go.Figure:
     drawn.y(**limits(table))
     add_curves(drawn, table)
     drawn.band_key(table)
-    return drawn.figure(ends=1, hovermode="x unified")
+    return drawn.figure(ends=True, hovermode="x unified")
 
 
 RATES = {
@@ -356,4 +355,4 @@ def run_choices(result: RunResult) -> go.Figure:
     for name, (title, colour) in RATES.items():
         if name in result.choices:
             drawn.line(steps, result.choices[name].mean(axis=0), title, colour, few=40)
-    return drawn.figure(ends=1)
+    return drawn.figure(ends=True)

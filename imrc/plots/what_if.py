@@ -28,7 +28,7 @@ def blocks_chart(table: pd.DataFrame, present: int) -> go.Figure:
     add_curves(drawn, by_size, RULES)
     drawn.band_key(by_size)
     drawn.straight([present, present], limits(by_size)["range"], f"now: {present:,} rows", dash="dot")
-    return drawn.figure(ends=1)
+    return drawn.figure(ends=True)
 
 
 def gains_chart(found: Otherwise) -> go.Figure:
@@ -92,7 +92,7 @@ def budget_chart(by_n: pd.DataFrame, result: RunResult) -> go.Figure:
     for panel, part in enumerate((by_n, by_k), start=1):
         add_curves(drawn, part, by_n["rule"].unique(), panel)
     drawn.band_key(by_n)
-    return drawn.figure(share_y=True, ends=2)
+    return drawn.figure(share_y=True, ends=True)
 
 
 _SEEN = 0.002  # Tasks before the first with this weight are not drawn.
@@ -145,4 +145,4 @@ def reliability_chart(table: pd.DataFrame) -> go.Figure:
         look = {"dash": DASHES[str(rule)], "few": math.inf, "customdata": part["samples"], "said": said, "box": ""}
         drawn.curve(points, RULES[str(rule)], COLOURS[str(rule)], 0.15, **look)
     drawn.band_key(table)
-    return drawn.figure(ends=1)
+    return drawn.figure(ends=True)

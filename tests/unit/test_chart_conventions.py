@@ -65,7 +65,7 @@ class TestNames:
         drawn.y(range=[0.0, 1.0])
         for i in range(8):
             drawn.line([0, 1], [0.5, 0.99 + i / 1000], f"method {i}", "#0072B2")
-        places = [label.y for label in drawn.figure(ends=1).layout.annotations]
+        places = [label.y for label in drawn.figure(ends=True).layout.annotations]
         assert (np.diff(places) >= 15 / 300 - 1e-9).all()
         assert places[-1] <= 1.0
 
