@@ -87,7 +87,7 @@ def _rewritten(cells: pa.Array, *pairs: tuple[str, str]) -> pa.Array:
 
 
 class _Text:
-    """The different cells of a column of text, trimmed, and which of them each row holds; `skip` rows do not count."""
+    """The different cells of a column of text, trimmed, which of them each row contains; `skip` rows do not count."""
 
     def __init__(self, name: str, cells: pa.Array, rows: Ints | None, skip: int, native: bool) -> None:
         if not pa.types.is_dictionary(cells.type):
@@ -421,7 +421,7 @@ def understand(
     rows: Ints | None = None,
     skip: int = 0,
 ) -> Column:
-    """Return what a column holds, judged by the rows after the first `skip`.
+    """Return what a column contains, judged by the rows after the first `skip`.
 
     `mark` is the decimal separator where a column alone does not tell; it is certain if cells are `native` to a format
     that has numbers; `rows` are the numbers of the rows in the file.

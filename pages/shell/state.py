@@ -48,7 +48,7 @@ def _load_large(name: str, tasks: int, seed: int) -> imrc.TaskSequence:
 
 @st.cache_resource(ttl=_LOOKED_S, show_spinner=False)
 def here(*folders: str) -> frozenset[str]:
-    """Return the datasets whose files are on this computer, in the `folders` named, as seen some seconds ago."""
+    """Return the datasets whose files are on this computer, in the `folders` named, as seen a few seconds ago."""
     return frozenset(name for name in datasets.names() if datasets.status(name).loadable)
 
 

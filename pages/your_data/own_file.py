@@ -211,7 +211,7 @@ def _tasks(table: Table, label: str | None, suggested: Suggestion, places: list[
     """Draw the choice of what makes a task; return its options of `cut_table`."""
     possible = [name for name in table.names if name != label]
     usual: Any = suggested.task if suggested.task in possible else None
-    task = _kept(places[1].selectbox, "own_task", possible, usual=usual, index=None, placeholder="None: blocks of rows")
+    task = _kept(places[1].selectbox, "own_task", possible, usual=usual, index=None, placeholder="Blocks of rows")
     if task is None:
         most = max(2, table.n_rows)
         return {"block": _kept(places[2].number_input, "own_block", 2, most, usual=min(max(2, suggested.block), most))}
