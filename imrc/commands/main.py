@@ -26,7 +26,7 @@ COMMANDS = {
     "predict": "predict the class and probabilities of each row of a file with a model",
     "datasets": "list, describe, download or verify datasets",
     "table": "measure the paper's tables here and show the printed values beside them",
-    "sweep": "run many settings, on one machine or many, and keep every result",
+    "sweep": "run many combinations of settings, on one machine or many, and keep every result",
     "bench": "compare learners, including your own, on the next task, with a file per learner and one table",
     "atlas": "draw one card per sequence: how it changes, what its past is worth, which method makes the fewest errors",
     "watch": "sound an alarm, with exit status 3, when new tasks no longer resemble earlier ones",

@@ -311,7 +311,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
     def decision_function(
         self, X: ArrayLike, task: WhichTask = -1, rule: Rule = "forward_backward"
     ) -> NDArray[np.float64]:
-        """Return the scores Phi(x, y)'mu; for two classes their difference.
+        """Return the scores Phi(x, y)'mu, or their difference for two classes.
 
         Parameters
         ----------
@@ -345,7 +345,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         task : int, "next" or ("next", float)
             As in `decision_function`.
         rule : {"forward_backward", "forward", "single"}
-            Which rule of the task.
+            Which rule of the task to use.
 
         Returns
         -------
@@ -394,7 +394,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         task : int, "next" or ("next", float)
             As in `decision_function`.
         rule : {"forward_backward", "forward", "single"}
-            Which rule of the task.
+            Which rule of the task to use.
 
         Returns
         -------

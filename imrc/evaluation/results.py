@@ -72,7 +72,7 @@ class RunResult(Columns):
         has the keys "majority", "imrc", "single" and the compared methods; the others have only "imrc" and
         "single". Some are missing in results saved by earlier versions.
     method_time_s, state_sizes, choices : dict of str to ndarray of shape (repetitions, tasks)
-        For each method, the seconds, the count of numbers kept, and what past data decided (see `Columns`).
+        For each method, the seconds, how many numbers it kept, and what past data decided (see `Columns`).
     miss_tables : dict of str to LagTable
         Per rule, test samples of the rare class that were misclassified. Empty if no class is rare.
     rare_counts : LagTable or None

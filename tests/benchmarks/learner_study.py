@@ -6,8 +6,8 @@
 A cell is one sequence, n, seed and method. A seed decides the data of synthetic sequences, the draws and the random
 features, the same for every method. Each finished cell is a line of results/learner_study_*.csv; cells already there
 are skipped, so a run that was stopped goes on where it was. Rows "recommended_1.0" were measured with the code of
-version 1.0 (commit 858417b) on the same data, draws and random features. Tables of the task to come alone were measured
-once (commit b2d3ea4, action `next`); `report` shows them.
+version 1.0 (commit 858417b) on the same data, draws and random features. Tables of the next task alone were measured
+once (commit b2d3ea4, action `next`); `report --file` shows them.
 
 Real datasets are read from $IMRC_DATA, streams from $IMRC_STREAMS.
 """
@@ -152,8 +152,8 @@ def report(path: Path) -> None:
         every = table.drop(index="moons", errors="ignore")
         for title, rows in (("all", every), ("untouched", table.drop(index=[*SEEN], errors="ignore"))):
             mean = rows.mean()
-            print(f"n = {n}, mean over {title} {len(rows)}: {mean.round(4).to_dict()}")
-            print(f"the learner is {1 - mean['learner'] / mean['alone']:.0%} below learning alone")
+            saved = "" if n == "all" else f"; the learner is {1 - mean['learner'] / mean['alone']:.0%} below alone"
+            print(f"n = {n}, mean over {title} {len(rows)}: {mean.round(4).to_dict()}{saved}")
 
 
 def main() -> None:
