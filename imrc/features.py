@@ -86,9 +86,6 @@ class PulledIn(Identity):
 
     Values can later be a hundred times the scale learnt from a column that hardly varied, and random features would
     turn them into noise. The order of the values is kept.
-
-    >>> PulledIn(2, 8.0).transform(np.array([[-3.0, 8.0 + np.expm1(2.0)]]))
-    array([[-3., 10.]])
     """
 
     limit: float  # where the logarithm begins
@@ -457,11 +454,6 @@ def make(spec: str | FeatureSpec, sequence: TaskSequence, seed: int = 0) -> Feat
     """Return a feature map learnt from all rows of the first task of a sequence, for uses without a test.
 
     Its random frequencies differ from those of every repetition of a run with this seed.
-
-    >>> import imrc
-    >>> sequence = imrc.datasets.load("random_walk", tasks=3, samples=20)
-    >>> make("rff", sequence).n_outputs, make("identity", sequence).n_outputs
-    (400, 6)
     """
     return Representation.of(spec, sequence).learn(sequence[0].X, [check_int("seed", seed, 0), 2])
 
@@ -500,13 +492,7 @@ def _of_numbers(spec: FeatureSpec, X: Floats, kinds: NDArray[np.str_], generator
 
 
 def output_names(feature_map: FeatureMap, sequence: TaskSequence) -> tuple[str, ...]:
-    """Return names of the features, empty if columns have no names or a feature mixes several columns.
-
-    >>> import imrc
-    >>> digits = imrc.datasets.load("rotated_digits", tasks=2)
-    >>> output_names(make("identity", digits), digits)[:2], output_names(make("rff", digits), digits)
-    (('pixel 0,0', 'pixel 0,1'), ())
-    """
+    """Return names of the features, empty if columns have no names or a feature mixes several columns."""
     names, last = sequence.feature_names, feature_map
     if names and sequence.is_raw and isinstance(feature_map, Composite):
         prepared, last = feature_map.parts[0][1]

@@ -363,11 +363,7 @@ def sequence_from_blocks(
     labels: Iterable[str] | None = None,
     **kwargs: Any,  # noqa: ANN401 - passed on to TaskSequence, which checks them
 ) -> TaskSequence:
-    """Cut rows into consecutive tasks of `block` rows named `labels`; rows left over at the end are dropped.
-
-    >>> sequence_from_blocks([[0.0], [1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1, 1], 2)
-    TaskSequence('sequence', 2 tasks, 4 samples, 1 features, 2 classes)
-    """
+    """Cut rows into consecutive tasks of `block` rows named `labels`; rows left over at the end are dropped."""
     X = check_matrix("X", X)
     y = np.asarray(y)
     block = check_int("block", block, 1, len(X))

@@ -170,11 +170,7 @@ class Baseline(ABC):
 
 
 def with_last_intercept(X: Floats) -> Floats:
-    """Return X with a last column of ones, shape (n, D + 1); the solvers have it first.
-
-    >>> with_last_intercept(np.array([[2.0], [3.0]])).tolist()
-    [[2.0, 1.0], [3.0, 1.0]]
-    """
+    """Return X with a last column of ones, shape (n, D + 1); the solvers have it first."""
     return np.hstack([X, np.ones((len(X), 1))])
 
 

@@ -46,11 +46,7 @@ def biased_ridge(X: Floats, targets: Floats, centre: Floats, bias: float) -> Flo
 
 
 def reweight(log_weights: Floats, losses: Floats, step: float) -> Floats:
-    """Return normalised log weights (m,) after multiplying by exp(-step * loss), for `losses` (n, m) in [0, 1].
-
-    >>> np.exp(reweight(np.log([0.5, 0.5]), np.array([[0.1, 0.9]]), 0.75)).round(6).tolist()
-    [0.645656, 0.354344]
-    """
+    """Return normalised log weights (m,) after multiplying by exp(-step * loss), for `losses` (n, m) in [0, 1]."""
     raw = log_weights - step * losses.sum(axis=0)
     raw = raw - raw.max()
     return np.asarray(raw - np.log(np.exp(raw).sum()))

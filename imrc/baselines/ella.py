@@ -38,10 +38,6 @@ def fit_logistic(X: Floats, positive: Floats, ridge: float, *, free_last: bool) 
 
     The last column of X (n, d) is the constant 1; with `free_last` its coefficient is not penalised, and both classes
     must occur.
-
-    >>> theta = fit_logistic(np.array([[2.0, 1.0], [-2.0, 1.0]]), np.array([1.0, 0.0]), 1.0, free_last=True)
-    >>> abs(theta).round(4).tolist()
-    [0.7408, 0.0]
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -55,11 +51,7 @@ def fit_logistic(X: Floats, positive: Floats, ridge: float, *, free_last: bool) 
 
 
 def sparse_code(gram: Floats, products: Floats, sparsity: float) -> Floats:
-    """Return argmin over s of s'Gs - 2 c's + mu ||s||_1 by coordinate descent: a task's code, G = L'HL, c = L'H theta.
-
-    >>> sparse_code(np.array([[1.0]]), np.array([-0.25]), 0.2).tolist()
-    [-0.15]
-    """
+    """Return a task's code, argmin over s of s'Gs - 2 c's + mu ||s||_1 by coordinate descent, G = L'HL, c = L'H theta."""
     diagonal = gram.diagonal()
     code = np.zeros(len(products))
     for _ in range(10_000):

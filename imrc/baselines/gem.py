@@ -31,10 +31,6 @@ def project_gradient(
     """Return g + G'v and v >= margin, the argmin of 1/2 v'(G G' + ridge I) v + (G g)'v; G (J, P); g and 0 if G g >= 0.
 
     With v = u + margin and R'R = G G' + ridge I this is a non-negative least squares problem in u, solved exactly.
-
-    >>> projected, v = project_gradient(np.array([1.0, 0.0]), np.array([[-1.0, 2.0]]))
-    >>> projected.round(12).tolist(), v.round(12).tolist()
-    ([0.8, 0.4], [0.2])
     """
     products = memory_gradients @ gradient
     if len(products) == 0 or products.min() >= 0.0:

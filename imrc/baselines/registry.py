@@ -58,31 +58,19 @@ SIMPLE = tuple(name for name, cls in registry.items() if cls.origin == "simple")
 
 
 def parse_method(name: str) -> tuple[str, str]:
-    """Return method and profile of ``"name"`` or ``"name:profile"``; ValueError lists what there is.
-
-    >>> parse_method("mer:argparse"), parse_method("gem")
-    (('mer', 'argparse'), ('gem', 'default'))
-    """
+    """Return method and profile of ``"name"`` or ``"name:profile"``; ValueError lists what there is."""
     method, _, profile = name.partition(":")
     check_choice("method", method, tuple(registry))
     return method, check_choice("profile", profile or "default", tuple(registry[method].profiles))
 
 
 def method_class(name: str) -> type[Baseline]:
-    """Return the class behind a name; your own classifiers, "own:" and a name, share one.
-
-    >>> method_class("mer:argparse").title, method_class("own:my forest").title
-    ('MER', 'Own')
-    """
+    """Return the class behind a name; your own classifiers, "own:" and a name, share one."""
     return OwnClassifier if name.startswith(PREFIX) else registry[parse_method(name)[0]]
 
 
 def method_title(name: str) -> str:
-    """Return the name for people of ``"name"`` or ``"name:profile"``.
-
-    >>> method_title("gem"), method_title("aue:logistic"), method_title("own:my forest")
-    ('GEM', 'AUE (logistic)', 'my forest')
-    """
+    """Return the name for people of ``"name"`` or ``"name:profile"``."""
     if name.startswith(PREFIX):
         return name.removeprefix(PREFIX)
     method, profile = parse_method(name)

@@ -59,11 +59,7 @@ class Setting:
 
     @property
     def possible(self) -> str:
-        """The possible values, in words.
-
-        >>> SETTINGS["W"].possible, SETTINGS["solver"].possible
-        ('1 to 100 or all', 'subgradient or exact')
-        """
+        """The possible values, in words, such as "1 to 100 or all"."""
         numbers = [] if self.limits is None else [f"{self.limits[0]:,} to {self.limits[1]:,}"]
         return " or ".join([*numbers, *self.words])
 
@@ -313,13 +309,7 @@ def resolve_settings(
     b: int,
     **overrides: Any,  # noqa: ANN401 - values are checked by IMRCSettings
 ) -> IMRCSettings:
-    """Return the settings of a preset, replaced by those in `overrides` that are not None.
-
-    >>> resolve_settings("paper", b=2, lambda0=0.5, solver=None).lambda0
-    0.5
-    >>> resolve_settings("paper", b=2).W, resolve_settings("recommended", b=2).W
-    (2, 'all')
-    """
+    """Return the settings of a preset, replaced by those in `overrides` that are not None."""
     chosen = check_choice("preset", preset, PRESETS)
     own = {name: value for name, value in VALUES[chosen].items() if name != "features"}
     return IMRCSettings(

@@ -68,11 +68,7 @@ def names(group: Group | None = None) -> list[str]:
 
 
 def status(name: str) -> Status:
-    """Return whether a dataset can be loaded here, and how to get it if not; nothing is read or downloaded.
-
-    >>> status("rotated_digits").in_words
-    'Built in.'
-    """
+    """Return whether a dataset can be loaded here, and how to get it if not; nothing is read or downloaded."""
     if entry(name).group in ("built in", "synthetic"):
         return Status(name, loadable=True, downloadable=False, size_bytes=0, where="built in", by_hand="")
     return status_of(facts(name))

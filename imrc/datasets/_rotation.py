@@ -7,12 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def rotate_images(images: NDArray[np.float64], angles: ArrayLike) -> NDArray[np.float64]:
-    """Rotate each image (n, height, width) by its own angle in degrees, counter-clockwise; bilinear, 0 outside.
-
-    >>> rotate_images(np.array([[[0.0, 1.0], [0.0, 0.0]]]), [90.0]).round(6)
-    array([[[1., 0.],
-            [0., 0.]]])
-    """
+    """Rotate each image (n, height, width) by its own angle in degrees, counter-clockwise; bilinear, 0 outside."""
     n, height, width = images.shape
     theta = np.deg2rad(np.asarray(angles, dtype=np.float64))[:, None, None]
     rows, columns = np.mgrid[0:height, 0:width].astype(np.float64)

@@ -64,9 +64,6 @@ def six_or_nine(*, tasks: int = 20, turn: float = 360.0, seed: int = 0) -> TaskS
     """Return handwritten sixes and nines cut into tasks that turn, by default, a full circle: upside down a 6 is a 9.
 
     Image of task j (from 1) of k: turned by an angle drawn uniformly from [turn (j-1) / k, turn j / k] degrees.
-
-    >>> six_or_nine()
-    TaskSequence('six_or_nine', 20 tasks, 360 samples, 64 features, 2 classes)
     """
     tasks, turn = check_int("tasks", tasks, 2, MAX_TASKS), check_real("turn", turn, 0.0, 3600.0)
     images, digits = _digits()

@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 
 def budget_table(runs: Sequence[RunResult]) -> pd.DataFrame:
-    """Return the error of each rule against n, from runs that differ in n only, n rising.
-
-    Columns rule, x (n), value, stderr, half (of the width of the 95 % interval).
-    """
+    """Return rule, x (n), value, stderr and half (of the 95 % interval) of runs that differ in n only, n rising."""
     import pandas as pd
 
     return pd.DataFrame(

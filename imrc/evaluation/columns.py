@@ -185,12 +185,7 @@ class LagTable:
         return int(self.values.shape[1])
 
     def dense(self) -> Floats:
-        """Return values[repetition, step, task], NaN above the diagonal (task later than step).
-
-        >>> LagTable(np.array([[[1.0, 2.0], [3.0, np.nan]]])).dense()
-        array([[[ 1., nan],
-                [ 2.,  3.]]])
-        """
+        """Return values[repetition, step, task], NaN above the diagonal (task later than step)."""
         step, task = np.indices((self.tasks, self.tasks))
         lag = np.clip(step - task, 0, self.lags - 1)
         return np.where(step >= task, self.values[:, task, lag], np.nan)
@@ -210,12 +205,7 @@ class LagTable:
         return np.asarray(self.by_step().mean(axis=1))
 
     def weights(self) -> Floats:
-        """Return by how much each value counts in `average`, shape (tasks, lags); 0 where there is none.
-
-        >>> LagTable(np.array([[[1.0, 2.0], [3.0, np.nan]]])).weights()
-        array([[0.5 , 0.25],
-               [0.25, 0.  ]])
-        """
+        """Return by how much each value counts in `average`, shape (tasks, lags); 0 where there is none."""
         # At step q (from 0) each of the q + 1 tasks seen counts alike, and all steps count alike.
         by_step = 1.0 / (self.tasks * np.arange(1, self.tasks + 1))
         later = np.append(np.cumsum(by_step[::-1])[::-1], 0.0)

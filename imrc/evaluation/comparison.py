@@ -107,11 +107,7 @@ def _job(settings: RunSettings, name: str) -> RunSettings:
 
 
 def imrc_key(preset: str, rule: str = "forward_backward") -> str:
-    """Return the method name of an IMRC rule in score tables.
-
-    >>> imrc_key("paper"), imrc_key("paper", "single")
-    ('imrc:paper', 'imrc:paper:single')
-    """
+    """Return the method name of an IMRC rule in score tables, such as "imrc:paper" or "imrc:paper:single"."""
     return f"imrc:{preset}" if rule == "forward_backward" else f"imrc:{preset}:{rule}"
 
 
@@ -120,11 +116,7 @@ def _method(result: RunResult, rule: str) -> str:
 
 
 def title_of_method(name: str, features: FeatureSpec | None = None) -> str:
-    """Return the name for people of a method in score tables, of a preset with its representation (`preset_in`).
-
-    >>> title_of_method("imrc:paper:single"), title_of_method("mer:argparse")
-    ('IMRC, each task alone (paper)', 'MER (argparse)')
-    """
+    """Return the name for people of a method in score tables, of a preset with its representation (`preset_in`)."""
     if not name.startswith("imrc"):
         return method_title(name)
     _, preset, rule = (*name.split(":"), "forward_backward")[:3]
@@ -215,13 +207,7 @@ def comparison_latex(scores: pd.DataFrame, kind: ScoreKind = "average") -> str:
 
 
 def methods_with(scores: pd.DataFrame, kind: ScoreKind = "average") -> list[str]:
-    """Return the methods of a table of scores that have an error of this kind, in its order.
-
-    >>> import imrc
-    >>> scores = score_table(imrc.evaluate(imrc.datasets.load("identical", tasks=3), n=5, repetitions=2))
-    >>> methods_with(scores, "before")
-    ['imrc:recommended:single', 'imrc:recommended']
-    """
+    """Return the methods of a table of scores that have an error of this kind, in its order."""
     known = score_column(scores, kind).groupby(scores["method"], sort=False).count()
     return [str(name) for name in known.index[known > 0]]
 
@@ -242,11 +228,7 @@ def _errors_by_method(scores: pd.DataFrame, kind: ScoreKind) -> pd.DataFrame:
 
 
 def default_reference(methods: Sequence[str]) -> str:
-    """Return the method to test the others against: IMRC's forward-and-backward rule, or the first method without it.
-
-    >>> default_reference(["mer", "imrc:paper:single", "imrc:paper"]), default_reference(["mer", "gem"])
-    ('imrc:paper', 'mer')
-    """
+    """Return the method to test the others against: IMRC's forward-and-backward rule, or without it the first."""
     rules = [name for name in methods if name.startswith("imrc:") and name.count(":") == 1]
     recommended = imrc_key("recommended")
     return recommended if recommended in rules else (rules or list(methods))[0]

@@ -43,15 +43,10 @@ def caption(result: RunResult) -> str:
 
 
 def latex_table(columns: Mapping[str, Mapping[str, Floats]], told: str) -> str:
-    r"""Return errors by column and row, (repetitions,) each, as a table for the package booktabs.
+    """Return errors by column and row, (repetitions,) each, as a table for the package booktabs.
 
     In each column the lowest is bold, and all whose paired difference to it is not clear; rows that a column has not
     are left empty there.
-
-    >>> import numpy as np
-    >>> errors = {"alone": np.array([0.4, 0.5, 0.4]), "forward": np.array([0.2, 0.3, 0.2])}
-    >>> print(latex_table({"digits": errors}, "Errors").splitlines()[-4])
-    forward & \textbf{.233} $\pm$ .033 \\
     """
     rows = list(dict.fromkeys(row for errors in columns.values() for row in errors))
     cells = {column: _cells(errors) for column, errors in columns.items()}

@@ -136,10 +136,6 @@ def counted(probabilities: Floats, answers: NDArray[np.int64], y: NDArray[np.int
 
     By bin of the probability of the answer: samples, sum of these probabilities, right answers, sum of log losses. By
     class: samples, and how many were given another class.
-
-    >>> reliability, by_class = counted(np.array([[0.75, 0.25], [0.45, 0.55]]), np.array([0, 1]), np.array([0, 0]))
-    >>> reliability[[5, 7], :3].tolist(), by_class.tolist()
-    ([[1.0, 0.55, 0.0], [1.0, 0.75, 1.0]], [[2.0, 1.0], [0.0, 0.0]])
     """
     rows, right = np.arange(len(y)), answers == y
     confidence = probabilities[rows, answers]
@@ -235,10 +231,6 @@ def error_matrix(accuracy: ArrayLike, *, name: str = "matrix") -> ErrorMatrix:
     """Check accuracies R[step, task] and return them as errors; DataError if they are none, or one is missing.
 
     Shape (tasks, tasks) or (repetitions, tasks, tasks). What lies above the diagonal does not count.
-
-    >>> found = error_matrix([[0.9, np.nan], [0.6, 0.8]])
-    >>> found.measures()[["measure", "value"]].round(3).to_numpy().tolist()[:2]
-    [['Average accuracy', 0.7], ['Backward transfer', -0.3]]
     """
     R = np.asarray(accuracy, dtype=np.float64)
     R = R[None] if R.ndim == 2 else R
@@ -314,11 +306,7 @@ def borrowing(result: RunResult) -> float:
 
 
 def samples_text(worth: EffectiveSamples) -> str:
-    """Return effective samples with their interval, as every page, report and table shows them.
-
-    >>> samples_text(EffectiveSamples(21.64, 19.9, 23.4, 10.0)), samples_text(EffectiveSamples(10.0, 10.0, 10.0, 10.0))
-    ('21.6 (19.9 to 23.4)', '10.0')
-    """
+    """Return effective samples with their interval, as every page, report and table shows them."""
     interval = interval_text(worth)
     return f"{worth.mean:,.1f}" + (f" ({interval})" if " to " in interval else "")
 

@@ -220,21 +220,11 @@ class RunSettings:
         return self if scenario == self.scenario else replace(self, scenario=scenario)
 
     def reach(self, tasks: int) -> int:
-        """Return how many tasks before the newest are revised in a run with this many tasks.
-
-        >>> RunSettings(b=3).reach(20), RunSettings(b=3).reach(2), RunSettings(scenario="multi_task").reach(20)
-        (3, 1, 19)
-        """
+        """Return how many tasks before the newest are revised in a run with this many tasks."""
         return tasks - 1 if self.scenario == "multi_task" else min(self.b, tasks - 1)
 
     def key(self, **changes: Any) -> tuple[Any, ...]:  # noqa: ANN401 - values of the attributes
-        """Return a key that differs between runs with different numbers; `changes` to these settings are not checked.
-
-        >>> RunSettings().key(preset="paper", W=2) == RunSettings(preset="paper", scenario="adaptation").key()
-        False
-        >>> RunSettings().key(b=1) == RunSettings(b=1, scenario="adaptation").key()
-        True
-        """
+        """Return a key that differs between runs with different numbers; `changes` to these settings are not checked."""
         values = {one.name: getattr(self, one.name) for one in fields(self)} | changes
         values["W"] = _stated(values["preset"], values["W"])
         values["scenario"] = _computed(values["scenario"], values["methods"])

@@ -26,11 +26,7 @@ class Headline:
 
     @classmethod
     def of(cls, values: Floats) -> Headline:
-        """Return the summary of one value per repetition.
-
-        >>> Headline.of(np.array([0.0, 1.0])).stderr
-        0.5
-        """
+        """Return the summary of one value per repetition."""
         if len(values) == 1:
             return Headline(float(values[0]), 0.0, float("nan"))
         std = float(values.std(ddof=1))
@@ -153,9 +149,5 @@ def _p_value(gap: Floats) -> float:
 
 
 def with_error(headline: Headline) -> str:
-    """Return mean ± standard error; the mean alone if there was one repetition.
-
-    >>> with_error(Headline(0.405, 0.0134, 0.006))
-    '.405 ± .006'
-    """
+    """Return mean ± standard error, such as ".405 ± .006"; the mean alone if there was one repetition."""
     return with_spread(headline.mean, headline.stderr) or decimal(headline.mean)

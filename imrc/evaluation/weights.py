@@ -79,12 +79,6 @@ def task_weights(
 
     Columns task (from 1), label, samples and weight, which sums to 1 unless old tasks are no longer followed. If
     components have gains of their own (preset "paper"), it is the mean of their weights.
-
-    >>> import imrc
-    >>> sequence = imrc.datasets.load("random_walk", tasks=6, samples=60)
-    >>> table = task_weights(sequence, RunSettings(n=10, preset="paper", repetitions=1), 2)
-    >>> len(table), round(float(table["weight"].sum()), 9)
-    (6, 1.0)
     """
     import pandas as pd
 

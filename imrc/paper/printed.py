@@ -37,11 +37,7 @@ def datasets_with_settings() -> tuple[str, ...]:
 
 
 def printed_errors(dataset: str, n: int) -> dict[str, tuple[float, float]]:
-    """Return mean and standard deviation per method of the registry, and "imrc".
-
-    >>> printed_errors("usenet1", 10)["imrc"], printed_errors("rotated_digits", 10)
-    ((0.32, 0.03), {})
-    """
+    """Return mean and standard deviation per method of the registry, and "imrc"."""
     cell = _tables("errors").get(f"n{n}", {}).get(dataset, {})
     return {method: (float(mean), float(std)) for method, (mean, std) in cell.items()}
 
@@ -76,9 +72,6 @@ def printed_of(what: str, dataset: str, n: int, key: str) -> float:
     """Return the "error" or "seconds" per task printed for n 10 or 100.
 
     Of "W2", "W4", "W6" (b = 3) or "b1" to "b5" (W = 2); seconds also of a method.
-
-    >>> printed_of("error", "spam", 10, "b5"), printed_of("error", "spam", 50, "b5")
-    (0.12, nan)
     """
     values = _tables("settings")[what].get(dataset, {}).get(key, ())
     return float(dict(zip((10, 100), values, strict=False)).get(n, math.nan))

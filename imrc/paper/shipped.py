@@ -49,11 +49,7 @@ def table(name: Name) -> pd.DataFrame:
 
 
 def comparison(dataset: str) -> pd.DataFrame:
-    """Return what methods made of a built-in dataset, as `imrc.evaluation.comparison.score_table` does, at several n.
-
-    >>> sorted(set(comparison("identical")["n"]))
-    [5, 10, 20, 50]
-    """
+    """Return what methods made of a built-in dataset at several n, as `imrc.evaluation.comparison.score_table`."""
     from imrc.evaluation.comparison import title_of_method
 
     wide = _table("against").query("dataset == @dataset").drop(columns="dataset")
