@@ -347,12 +347,7 @@ def repetition_draw(repetition: np.random.SeedSequence | int) -> np.random.SeedS
 
 @dataclass(frozen=True)
 class Representation:
-    """A feature map before it is learnt, with facts about the columns.
-
-    >>> X = np.array([[1.0, 0.0], [3.0, 1.0], [5.0, 1.0]])
-    >>> Representation("standardised").learn(X).transform(X).mean(axis=0).round(9)
-    array([0., 0.])
-    """
+    """A feature map before it is learnt, with facts about the columns."""
 
     spec: FeatureSpec  # or its kind
     kinds: tuple[str, ...] = ()  # of each column, as in `imrc.TaskSequence`; empty if all are undeclared
@@ -377,11 +372,7 @@ class Representation:
         )
 
     def learn(self, X: Floats, seed: int | Sequence[int] | np.random.SeedSequence = 0) -> FeatureMap:
-        """Learn the map from rows.
-
-        Medians in place of missing values, words that get a column, scales, distances, and which undeclared columns are
-        binary follow from these rows, without labels.
-        """
+        """Learn the map from rows: medians, words with a column, scales, distances, and kinds of undeclared columns."""
         generator = np.random.default_rng(seed)
         if self.kinds and len(self.kinds) != X.shape[1]:
             raise ValueError(f"kinds has {len(self.kinds)} kinds for {X.shape[1]} columns.")

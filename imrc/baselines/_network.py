@@ -109,10 +109,7 @@ def group_gradients(layout: Layout, theta: Floats, X: Floats, y: Ints, counts: I
 
 
 def mean_squared_gradient(layout: Layout, theta: Floats, X: Floats, y: Ints) -> Floats:
-    """Return the mean over samples of the squared per-sample gradient (empirical Fisher information), shape (P,).
-
-    No per-sample gradient is formed: the square of an outer product is the outer product of the squares.
-    """
+    """Return the mean of squared per-sample gradients, (P,): the square of an outer product is that of the squares."""
     inputs, deltas = _backward(layout, theta, X, y)
     return _mean(layout, [a**2 for a in inputs], [delta**2 for delta in deltas])
 

@@ -106,10 +106,7 @@ class Baseline(ABC):
         self._start()
 
     def partial_fit_task(self, step: int, X: ArrayLike, y: ArrayLike) -> Baseline:
-        """Learn the next task, number `step` from 0, of mapped features (n, D) and labels; classes may be missing.
-
-        ValueError: another step, shapes that do not match, or an unknown label.
-        """
+        """Learn task number `step` (from 0) of mapped features (n, D) and labels; classes may be missing."""
         if step != self.n_tasks:
             raise ValueError(f"step must be {self.n_tasks}, the next task; got {step!r}.")
         X = self._checked(X)

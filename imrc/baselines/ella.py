@@ -51,7 +51,7 @@ def fit_logistic(X: Floats, positive: Floats, ridge: float, *, free_last: bool) 
 
 
 def sparse_code(gram: Floats, products: Floats, sparsity: float) -> Floats:
-    """Return a task's code, argmin over s of s'Gs - 2 c's + mu ||s||_1 by coordinate descent, G = L'HL, c = L'H theta."""
+    """Return the code argmin over s of s'Gs - 2 c's + mu ||s||_1, by coordinate descent; G = L'HL, c = L'H theta."""
     diagonal = gram.diagonal()
     code = np.zeros(len(products))
     for _ in range(10_000):

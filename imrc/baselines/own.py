@@ -54,10 +54,7 @@ class OwnMethod(str):
         return made
 
     def learner(self, n_classes: int, n_features: int, random_state: np.random.SeedSequence, b: int) -> OwnClassifier:
-        """Return a learner for one repetition; "recent" also uses the `b` tasks before the newest.
-
-        InputError if the name was read from a saved result, which has no classifier.
-        """
+        """Return a learner for one repetition; InputError if a saved result gave the name, without its classifier."""
         if self.estimator is None:
             raise InputError(f"The classifier of {str(self)!r} was not saved with the result. Pass it again.")
         kind = {"seen": OwnClassifier, "numbered": _OwnNumbered, "evolving": OwnEvolving}.get(self.refit, _OwnPerTask)
@@ -151,3 +148,14 @@ class OwnEvolving(_OwnPerTask):
 
         before = copy.copy(self._rules[-1]) if self._rules else Evolving(self._seeded())
         self._rules.append(before.partial_fit(X, y, classes=range(self.n_classes)))
+
+
+class Weighted(OwnEvolving):
+    """Logistic regression on rows weighted by tracking, each set of weights judged by what it predicted."""
+
+    title = "Logistic regression by tracked weights"
+    idea = (
+        "Logistic regression on the past with four sets of weights, from pooled to alone, and the best ones count most."
+    )
+    wins = "Tasks whose past is worth something."
+    keeps = "All samples, and four classifiers per task."

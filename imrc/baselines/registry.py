@@ -20,7 +20,7 @@ from imrc.baselines.ella import ELLA
 from imrc.baselines.ewc import EWC
 from imrc.baselines.gem import GEM
 from imrc.baselines.mer import MER
-from imrc.baselines.own import PREFIX, OwnClassifier
+from imrc.baselines.own import PREFIX, OwnClassifier, Weighted
 from imrc.baselines.simple import (
     Forest,
     MajorityClass,
@@ -30,7 +30,6 @@ from imrc.baselines.simple import (
     SeenLogistic,
     SingleTaskLogistic,
 )
-from imrc.baselines.weighted import Weighted
 
 registry: Mapping[str, type[Baseline]] = MappingProxyType(
     {

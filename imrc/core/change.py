@@ -136,10 +136,7 @@ class RateOfChange:
 
     @property
     def rate(self) -> float:
-        """The given rate of change, or the mean of the last W differences, at least 0.
-
-        It is infinite if nothing was measured, as with one sample of each class, so that nothing is promised.
-        """
+        """The given rate of change, or the mean of the last W differences, at least 0; infinite without any."""
         if self._known is not None:
             return self._known
         moved, periods = np.broadcast_to(self._excess.total, 2)  # 0 and 0 before anything was measured

@@ -173,12 +173,6 @@ def track_forward(tau: Floats, s: Floats, d: Floats) -> tuple[Floats, Floats]:
     """Forward mean and MSE vectors of all tasks, by `forward_step`.
 
     tau and s are (k, m), d (k, m) or (k, 1): row j belongs to the step from task j-1 to task j, row 0 is not used.
-
-    No change and equal variances: the running mean.
-
-    >>> tau = np.array([[0.0], [3.0], [6.0]])
-    >>> track_forward(tau, np.ones((3, 1)), np.zeros((3, 1)))[0].ravel()
-    array([0. , 1.5, 3. ])
     """
     tau_fwd, s_fwd = tau.copy(), s.copy()
     for j in range(1, len(tau)):

@@ -166,11 +166,7 @@ def ess_forward_backward(j: ArrayLike, k: ArrayLike, n: ArrayLike, d2: ArrayLike
 
 
 def mean_ess(n: float, ratio: float, k: int, b: int | None = None) -> float:
-    """Mean effective sample size of k tasks by Theorem 4, at most b (or all) steps back, for ratio n d^2 / sigma^2.
-
-    >>> [round(mean_ess(10, ratio, 20, 3), 2) for ratio in (0.0, 0.1, math.inf)]
-    [132.0, 52.33, 10.0]
-    """
+    """Mean effective sample size of k tasks by Theorem 4, at most b (or all) steps back, for ratio n d^2 / sigma^2."""
     samples = check_real("n", n, 0.0, low_open=True)
     tasks = np.arange(1, check_int("k", k, 1) + 1)
     if ratio == math.inf:
@@ -180,11 +176,7 @@ def mean_ess(n: float, ratio: float, k: int, b: int | None = None) -> float:
 
 
 def backward_gain(steps: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1.0) -> Floats:
-    """Return what `steps` (k - j or b, infinity allowed) succeeding tasks add to the ESS: the last term of Theorem 4.
-
-    >>> backward_gain([0, 1], 10, 0.1).tolist()  # one further task is worth n / (1 + n d^2) samples
-    [0.0, 5.0]
-    """
+    """Return what `steps` (k - j or b, or infinity) succeeding tasks add to the ESS, the last term of Theorem 4."""
     count = np.asarray(steps, dtype=np.float64)
     if np.isnan(count).any() or (count < 0).any():
         raise ValueError(f"steps must be at least 0; got {steps!r}.")
@@ -301,13 +293,7 @@ def ess_recursion(
 
 
 def ess_next(j: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1.0, steps: ArrayLike = 1.0) -> Floats:
-    """Effective sample size of the task `steps` changes after the j-th (from 1), before it has any samples.
-
-    It stays below ``sigma2 / (steps d2)`` for any number of tasks.
-
-    >>> ess_next([1, 1000], 10, 0.1).round(3).tolist()
-    [5.0, 6.18]
-    """
+    """Effective sample size `steps` changes after the j-th task (from 1), before any samples."""
     ahead = np.asarray(steps, dtype=np.float64)
     if not (ahead >= 0).all():
         raise ValueError(f"steps must be at least 0; got {steps!r}.")
@@ -324,12 +310,7 @@ class SteadyState(NamedTuple):
 
 
 def steady_state(n: float, d2: float, sigma2: float = 1.0) -> SteadyState:
-    """Return the limits of the effective sample sizes for many tasks.
-
-    >>> steady = steady_state(10, 0.1)
-    >>> round(steady.next, 2), round(steady.newest, 2), round(steady.middle, 2)
-    (6.18, 16.18, 22.36)
-    """
+    """Return the limits of the effective sample sizes for many tasks."""
     n = check_real("n", n, 0.0, low_open=True)
     x = n * check_real("d2", d2, 0.0) / check_real("sigma2", sigma2, 0.0, low_open=True)
     if x == 0.0:
@@ -381,12 +362,7 @@ def risk_bound(
 def samples_for_bound(
     margin: float, *, m: int, mu_norm: float, delta: float = 0.05, M: float = 1.0, kappa: float = 1.0
 ) -> float:
-    """Return the effective sample size at which the margin of `risk_bound` falls to a given value above 0.
-
-    >>> size = samples_for_bound(0.1, m=6, mu_norm=0.5)
-    >>> round(float(risk_bound(size, m=6, mu_norm=0.5).margin), 12)
-    0.1
-    """
+    """Return the effective sample size at which the margin of `risk_bound` falls to a given value above 0."""
     margin = check_real("margin", margin, 0.0, low_open=True)
     one = float(risk_bound(1.0, m=m, mu_norm=mu_norm, delta=delta, M=M, kappa=kappa).margin)
     return (one / margin) ** 2
@@ -409,10 +385,6 @@ def admissible_kappa(M: float, sigma: ArrayLike, d: ArrayLike) -> AdmissibleKapp
 
     By the remark after Theorem 1, a variable within [-M, M] is sub-Gaussian with parameter M at most, and a change of
     its mean with 2 M. Minima are over tasks and components that vary.
-
-    >>> limit = admissible_kappa(1.0, [[0.5, 0.2], [0.4, 0.0]], [[0.05, 0.1]])
-    >>> limit.from_features, limit.from_changes, limit.value
-    (5.0, 40.0, 40.0)
     """
     M = check_real("M", M, 0.0, low_open=True)
     deviations = _check_positive("sigma", sigma, zero=True)

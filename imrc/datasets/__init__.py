@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from imrc._checks import check_choice, check_int, check_names
+from imrc._checks import DataError, check_choice, check_int, check_names
 from imrc.datasets._catalogue import (
+    ChecksumError,
+    DownloadError,
     Entry,
     Group,
+    NotAvailableError,
     RemoteFile,
     Status,
     catalogue,
@@ -22,7 +25,6 @@ from imrc.datasets._catalogue import (
 )
 from imrc.datasets._fetch import download
 from imrc.datasets.digits import rotated_digits
-from imrc.datasets.errors import ChecksumError, DataError, DownloadError, NotAvailableError
 from imrc.datasets.synthetic import gaussian_tasks
 from imrc.tables import (
     LIMITS_IN_WORDS,

@@ -19,15 +19,30 @@ from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
-from imrc._checks import check_choice
+from imrc._checks import DataError, check_choice
 from imrc._folders import cache_folder, data_folder
 from imrc.datasets import digits, synthetic
-from imrc.datasets.errors import ChecksumError, NotAvailableError
 from imrc.tasks import ColumnKind, TaskSequence
 
 Algorithm = Literal["sha256", "sha256_content", "git_blob", "md5"]
 _ALGORITHMS: tuple[Algorithm, ...] = ("sha256", "sha256_content", "git_blob", "md5")
 Group = Literal["built in", "synthetic", "from the paper", "other real data"]
+
+
+class NotAvailableError(DataError):
+    """A dataset of the catalogue whose files are missing on this computer, all or some."""
+
+
+class ChecksumError(DataError):
+    """A file whose bytes are not the published ones: damaged, incomplete, or a different file."""
+
+
+class DownloadError(DataError):
+    """A download that did not succeed: the `reason` in a sentence or two, and how to get the file `by_hand`."""
+
+    def __init__(self, reason: str, by_hand: str = "") -> None:
+        super().__init__(f"{reason} {by_hand}".strip())
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -201,10 +216,7 @@ def find(file: RemoteFile, folders: Folders | None = None) -> Path | None:
 
 
 def digest(path: Path | str, algorithm: str, member: str = "") -> str:
-    """Return a hexadecimal checksum.
-
-    "git_blob" is git's SHA-1, "sha256_content" is that of what is packed in gzip or in a zip's `member`.
-    """
+    """Return a hexadecimal checksum; "git_blob" is git's SHA-1, "sha256_content" that of what is packed."""
     size, is_packed, total = Path(path).stat().st_size, algorithm == "sha256_content", 0
     # These digests say whether a file is the published one; SHA-1 and MD5 are what some publishers give.
     kind = {"git_blob": "sha1", "sha256_content": "sha256"}.get(algorithm, algorithm)

@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 from imrc._folders import cache_folder, replacing
 from imrc._types import Progress
 from imrc.datasets import _catalogue
-from imrc.datasets._catalogue import RemoteFile, facts
-from imrc.datasets.errors import ChecksumError, DownloadError
+from imrc.datasets._catalogue import ChecksumError, DownloadError, RemoteFile, facts
 
 Downloader = Callable[[RemoteFile, str, Path, Progress], object]
 """Gets a file from an address into a path."""

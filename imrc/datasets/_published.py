@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc._checks import check_choice, check_int
+from imrc._checks import DataError, check_choice, check_int
 from imrc._types import Floats, Ints
 from imrc.datasets import _catalogue
-from imrc.datasets._arrays import read_idx, read_npz
 from imrc.datasets._catalogue import CatalogueEntry
-from imrc.datasets._features import content_of, sequence_from_features
+from imrc.datasets._features import content_of, read_idx, read_npz, sequence_from_features
 from imrc.datasets.digits import turning
-from imrc.datasets.errors import DataError
 from imrc.tasks import TaskSequence, sequence_from_blocks
 
 if TYPE_CHECKING:
@@ -35,16 +33,6 @@ def _counts(y: NDArray[Any]) -> dict[str, Any]:
     """Rows and class counts of the whole file, rows left over included."""
     values, counts = np.unique(y, return_counts=True)
     return {"rows": len(y), "class_counts": dict(zip(values.tolist(), counts.tolist(), strict=True))}
-
-
-def _whole(entry: CatalogueEntry, X: Floats, y: NDArray[Any], names: Sequence[str]) -> TaskSequence:
-    """Cut a whole file into tasks; DataError if it is not of the published size."""
-    if X.shape != (entry.samples, entry.features):
-        raise DataError(
-            f"{entry.title}: expected {entry.samples:,} rows and {entry.features} features, "
-            f"found {X.shape[0]:,} and {X.shape[1]}."
-        )
-    return _blocks(entry, X, y, names, _counts(y))
 
 
 def _blocks(
@@ -89,43 +77,32 @@ def _table(entry: CatalogueEntry, names: Sequence[str] = ()) -> pd.DataFrame:
     return table.set_axis([*names, "label"] if names else named, axis=1)
 
 
-def _features(table: pd.DataFrame) -> Floats:
-    """Return all columns but the last, the label."""
-    return np.ascontiguousarray(table.iloc[:, :-1].to_numpy(dtype=np.float64))
+def _numbers(column: pd.Series[Any]) -> NDArray[Any]:
+    return column.to_numpy(dtype=np.int64)
 
 
-def label_last(entry: CatalogueEntry, names: Sequence[str] = ()) -> TaskSequence:
-    """Usenet1, German credit, Spam, Weather: numbers, of which the last is the label; `names` replace the file's."""
-    table = _table(entry, names)
-    return _whole(entry, _features(table), table.iloc[:, -1].to_numpy(dtype=np.int64), [*table][:-1])
+def _reader(
+    names: Sequence[str] = (), label: Callable[[pd.Series[Any]], NDArray[Any]] = _numbers
+) -> Callable[[CatalogueEntry], TaskSequence]:
+    """Return a reader of a table of numbers with the label in its last column; `names` replace those of the file."""
+
+    def read(entry: CatalogueEntry) -> TaskSequence:
+        table = _table(entry, names)
+        X, y = np.ascontiguousarray(table.iloc[:, :-1].to_numpy(dtype=np.float64)), label(table.iloc[:, -1])
+        if X.shape != (entry.samples, entry.features):
+            raise DataError(
+                f"{entry.title}: expected {entry.samples:,} rows and {entry.features} features, "
+                f"found {X.shape[0]:,} and {X.shape[1]}."
+            )
+        return _blocks(entry, X, y, [*table][:-1], _counts(y))
+
+    return read
 
 
-def usenet2(entry: CatalogueEntry) -> TaskSequence:
-    """Words of a message. The first line (1500,99,A1,...) counts rows and columns: it is no header."""
-    return label_last(entry, [f"A{j + 1}" for j in range(99)])
-
-
-def weather(entry: CatalogueEntry) -> TaskSequence:
-    """Daily weather; the last column is rain."""
-    names = [
-        "temperature", "dew point", "sea level pressure", "visibility", "average wind speed",
-        "maximum sustained wind speed", "maximum temperature", "minimum temperature",
-    ]  # fmt: skip
-    return label_last(entry, names)
-
-
-def power_supply(entry: CatalogueEntry) -> TaskSequence:
-    """Hourly power; am = hours 0 to 11."""
-    table = _table(entry)
-    return _whole(entry, _features(table), np.where(table.iloc[:, -1] < 12, "am", "pm"), [*table][:-1])
-
-
-def electricity(entry: CatalogueEntry) -> TaskSequence:
-    """Half-hourly prices and demand; the day of the week is a number 1 to 7, the label DOWN or UP."""
-    table = _table(entry)
-    return _whole(entry, _features(table), table.iloc[:, -1].str.strip("'\" ").to_numpy(dtype=str), [*table][:-1])
-
-
+_WEATHER = (
+    "temperature", "dew point", "sea level pressure", "visibility", "average wind speed",
+    "maximum sustained wind speed", "maximum temperature", "minimum temperature",
+)  # fmt: skip
 _COVERTYPE = (
     "elevation", "aspect", "slope", "horizontal distance to water", "vertical distance to water",
     "horizontal distance to roads", "hillshade 9 am", "hillshade noon", "hillshade 3 pm",
@@ -158,10 +135,7 @@ def covertype(entry: CatalogueEntry, *, tasks: int | None = None, labels: Labels
 
 
 def utkfaces_grey(entry: CatalogueEntry) -> TaskSequence:
-    """Grey images of 32 by 32 pixels in order of age, divided by 255.
-
-    The file lists, within one age, all male before all female faces, so many tasks of 250 hold one class only.
-    """
+    """Grey images of 32 by 32 pixels by age, then men before women, so many tasks of 250 hold one class only."""
     arrays = read_npz(_only(entry))
     age, gender = arrays["age"].astype(np.int64), arrays["gender"].astype(np.int64)
     X, rows = arrays["images"].reshape(len(age), -1) / 255.0, entry.task_rows
@@ -224,13 +198,14 @@ def rotated_mnist(
 
 
 READERS: Mapping[str, Callable[..., TaskSequence]] = {
-    "label_last": label_last,
-    "usenet2": usenet2,
-    "weather": weather,
-    "power_supply": power_supply,
+    "label_last": _reader(),
+    # The first line (1500,99,A1,...) counts rows and columns, so it is no header.
+    "usenet2": _reader([f"A{j + 1}" for j in range(99)]),
+    "weather": _reader(_WEATHER),
+    "power_supply": _reader(label=lambda hour: np.where(hour < 12, "am", "pm")),
     "covertype": covertype,
     "covertype_excerpt": partial(covertype, labels="2"),
-    "electricity": electricity,
+    "electricity": _reader(label=lambda change: change.str.strip("'\" ").to_numpy(dtype=str)),
     "rotated_mnist": rotated_mnist,
     "feature_file": sequence_from_features,
     "utkfaces_grey": utkfaces_grey,

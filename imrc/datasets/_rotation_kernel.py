@@ -1,4 +1,4 @@
-"""Compiled rotation of many images: the same numbers as `imrc.datasets._rotation`, many times faster.
+"""Compiled rotation of many images: the same numbers as `imrc.datasets.digits.rotate_images`, many times faster.
 
 One thread, on purpose: numba's parallel loops share one pool of the process, which two visitors of a server must not
 enter at the same time (with the layer `workqueue` that ends the process).

@@ -78,10 +78,10 @@ def run_methods(
     progress: Progress | None = None,
     announce: Callable[[str], None] | None = None,
 ) -> list[RunResult]:
-    """Run methods one after another on the same draws and representation; `score_table` makes scores of the results.
+    """Run "imrc", "imrc:<preset>" and methods of the registry (else ValueError) one by one on the same draws.
 
-    "imrc" (preset of the settings), "imrc:<preset>", and names of the registry, else ValueError. ``progress(title,
-    step, total)`` is called after every step, `announce` with a sentence if a method will take over a minute.
+    ``progress(title, step, total)`` is called after every step, `announce` with a sentence if a method will take
+    over a minute.
     """
     results = []
     for job in [_job(settings, name) for name in methods]:

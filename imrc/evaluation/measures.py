@@ -109,10 +109,10 @@ MEASURES: dict[MeasureName, Measure] = {
 def measures_of_errors(
     errors: LagTable, before: Floats | None = None, reference: Floats | None = None
 ) -> dict[MeasureName, Floats]:
-    """Return every measure of errors for each repetition; NaN where something is not known, or there is only one task.
+    """Return every measure of errors (1 - R) for each repetition; NaN where something is unknown.
 
-    `errors` is one minus R. `before` (repetitions, tasks) is the error on each task of what was learnt before it, one
-    minus R[j - 1, j], `reference` that of a guess without any of its data, one minus r[j]. None means unknown.
+    `before` (repetitions, tasks) is 1 - R[j - 1, j], the error on each task of what was learnt before it, `reference`
+    1 - r[j], that of a guess without any of its data.
     """
     last, tasks = errors.final(), errors.tasks
     unknown = np.full(len(last), np.nan)
@@ -216,10 +216,7 @@ class ErrorMatrix:
         )
 
     def measures(self) -> pd.DataFrame:
-        """Return the measures of continual learning: measure, value, stderr, formula, source.
-
-        Forward transfer is missing, because a matrix has no errors from before training.
-        """
+        """Return measure, value, stderr, formula and source; a matrix has no errors from before training."""
         import pandas as pd
 
         found = measures_of_errors(self.errors)
@@ -271,9 +268,8 @@ class EffectiveSamples:
 def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSamples:
     """Return the effective samples of a run, by default of the scenario's main rule. Every page quotes this number.
 
-    By the recursions of Theorems 1 and 3 with the variances and changes the run estimated, at the last step; 95 % t
-    interval over repetitions. Where rates of change are followed side by side, their geometric mean by shares, so it
-    depends on what each predicted. In the scenario "next_task" before any samples of each task.
+    By the recursions of Theorems 1 and 3 with the variances and changes the run estimated, at the last step; in the
+    scenario "next_task" before any samples of each task. Of several rates of change it is the geometric mean by shares.
     """
     rule = check_choice("rule", result.scenario.main if rule is None else rule, result.ess_tables)
     ess, whose = result.ess_tables[rule].final(), rule

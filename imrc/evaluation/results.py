@@ -186,11 +186,11 @@ class RunResult(Columns):
         return replace(self, settings=settings, **columns_of(kept))
 
     def answering(self, settings: RunSettings, sequence: TaskSequence) -> RunResult | None:
-        """Return the result of other settings on the tasks of this run; None if this one does not contain it.
+        """Return the result of other settings on the tasks of this run, equal to the last bit; None if it lacks them.
 
-        It can answer for fewer repetitions and methods, for the first k tasks, and for fewer backward steps if a rule
-        does not depend on their number. Everything is equal to the last bit. What a shorter run would count over its
-        last test samples (calibration, `by_class`) is left out, and numbers kept with fewer backward steps are NaN.
+        It can be of fewer repetitions, methods or backward steps, and of the first k tasks. What a shorter run would
+        count over its last test samples (calibration, `by_class`) is left out; numbers kept with fewer backward steps
+        are NaN.
         """
         mine, b = self.settings, settings.b
         others = {"k": None, "repetitions": 1, "methods": ("imrc",), "scenario": "continual"}
@@ -236,10 +236,7 @@ class RunResult(Columns):
         return "imrc" if rule in ("forward", "forward_backward") else rule
 
     def before_of(self, rule: str, of: str = "before") -> Floats:
-        """Return errors, risks or effective samples before each task is learnt, (repetitions, tasks); NaN if unknown.
-
-        Forward, and forward and backward rules share the rule of the predicted estimate.
-        """
+        """Return errors, risks or effective samples before each task is learnt, (repetitions, tasks), or NaN."""
         found = getattr(self, of).get(self._before_key(rule))
         return np.full(self.majority.values.shape[:2], np.nan) if found is None else found
 
@@ -285,10 +282,7 @@ class RunResult(Columns):
         return self._mean(self.miss_tables[rule], kind) / samples if (samples > 0).all() else None
 
     def balanced(self, rule: str, kind: HeadlineKind | None = None) -> Floats | None:
-        """Return the balanced error in each repetition; None if no class is rare.
-
-        The mean of two error rates: on samples of the rare class (`misses`) and on all others.
-        """
+        """Return the mean of the error rates on the rare class and on all others; None if no class is rare."""
         if self.misses(rule, kind) is None:
             return None
         return self._balanced(rule, lambda table: self._mean(table, kind))
@@ -308,18 +302,12 @@ class RunResult(Columns):
         return "balanced error" if counted else "error"
 
     def judged(self, rule: str, kind: HeadlineKind | None = None) -> Floats:
-        """Return the error that judges the run (`measure`) for one rule, in each repetition.
-
-        Everything that states the error of a run, or compares two runs, uses it.
-        """
+        """Return the error of a rule that judges the run and is compared with others (`measure`), (repetitions,)."""
         balanced = self.balanced(rule, kind)
         return self.per_repetition(rule, kind) if balanced is None else balanced
 
     def judged_by_step(self, rule: str, kind: HeadlineKind | None = None, *, so_far: bool = False) -> Floats:
-        """Return the error that judges the run for one rule, as tasks arrive, shape (repetitions, steps).
-
-        A balanced error is NaN until the first sample of the rare class.
-        """
+        """Return `judged` as tasks arrive, (repetitions, steps); NaN until the first sample of the rare class."""
 
         def averaged(table: LagTable) -> Floats:
             seen = table if self._kind(kind) == "average" else LagTable(self._cells(table, kind)[:, :, None])
@@ -341,10 +329,7 @@ class RunResult(Columns):
         return {rule: Headline.of(self.judged(rule, kind)) for rule in self.rules}
 
     def measures(self) -> dict[str, dict[MeasureName, Headline]]:
-        """Return measures of continual learning by rule or method and name: average accuracy, transfer, forgetting.
-
-        `imrc.evaluation.measures.MEASURES` has formulas and sources.
-        """
+        """Return `imrc.evaluation.measures.MEASURES` by rule or method and name."""
         reference, found = self.before_of("majority"), {}
         of_sums: tuple[tuple[MeasureName, dict[str, Floats], Callable[[Floats], Floats]], ...] = (
             ("balanced_error", self.by_class, balanced_error),
@@ -361,11 +346,8 @@ class RunResult(Columns):
     def difference(self, rule: str, reference: str = "single", kind: HeadlineKind | None = None) -> Difference:
         """Return the paired difference of two rules' headline errors (negative: `rule` is better), with its interval.
 
-        This is the only criterion for "more than noise": a two-sided 95 % paired t interval over repetitions. The main
-        rule of the scenario (forward and backward learning, by default) against single-task learning is the planned
-        comparison and is not corrected. The other rules and methods of the run are corrected by Holm's method, see
-        `imrc.evaluation.significance.paired_differences`. With one repetition, there is no interval, and no difference
-        is clear.
+        This is the only rule for "more than noise", see `imrc.evaluation.significance.paired_differences`. The main
+        rule of the scenario against each task alone is planned; all others are corrected by Holm's method.
         """
         check_choice("rule", rule, self.rules)
         if rule == reference:
@@ -410,19 +392,15 @@ class RunResult(Columns):
         """Return what rules and methods predict for the test rows of one repetition (from 0), which is run again.
 
         Columns: task (from 1), label (its name), row (of the task, from 0), rule, class, true, and ``p(name)``, the
-        probability of each class (NaN for compared methods, which give none). Rules and methods are those at the end of
-        the run or, if the next task is judged, those before the task is learnt. A result does not store the tasks;
-        ValueError if these are different tasks.
+        probability of each class (NaN for compared methods). Rules are those at the end of the run or, if the next
+        task is judged, those before the task is learnt. ValueError if these are not the tasks of the run.
         """
         from imrc.evaluation.predictions import predictions
 
         return predictions(self, sequence, repetition)
 
     def to_latex(self) -> str:
-        """Return a LaTeX table of errors, mean ± standard error, with the settings in its caption.
-
-        Bold marks the lowest error and those that are not clearly different from it.
-        """
+        """Return a LaTeX table of errors, mean ± standard error, with the settings in its caption."""
         from imrc.evaluation.latex import caption, latex_table
 
         errors = {RULES.get(rule) or method_title(rule): self.judged(rule) for rule in self.rules}
@@ -498,7 +476,7 @@ class RunResult(Columns):
 
 
 def join_repetitions(results: Sequence[RunResult], settings: RunSettings) -> RunResult:
-    """Return one result, that of `iter_run` with these settings, of repetitions that were run one by one, in order.
+    """Return one result, as `iter_run` with these settings gives it, of repetitions run one by one, in order.
 
     Seconds per step are added up. ValueError: other sequences or methods, or another number of repetitions.
     """

@@ -115,10 +115,7 @@ def _made(
 
 
 class _ComparedMethods:
-    """The compared methods of one repetition; `n_features` counts mapped features without intercept.
-
-    `Pooled` learns beside `pooling` if there is such a learner, which gets each task first.
-    """
+    """The compared methods of one repetition. `Pooled` learns beside `pooling`, which gets each task first."""
 
     def __init__(
         self,

@@ -191,10 +191,7 @@ class RunSettings:
 
     @classmethod
     def of(cls, where: str, **options: Any) -> RunSettings:  # noqa: ANN401 - checked here
-        """Return settings from attributes and overrides by name; the preset decides those that are None.
-
-        `where` names the function that got the options, for the message about an unknown one.
-        """
+        """Return settings from attributes and overrides by name; None leaves the preset's. Messages name `where`."""
         named = [one.name for one in fields(cls) if one.name != "overrides"]
         check_names(where, options, (*named, *OVERRIDES))
         given = {name: options.pop(name) for name in named if name in options}

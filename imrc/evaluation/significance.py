@@ -105,9 +105,8 @@ def paired_differences(
 ) -> dict[str, Difference]:
     """Compare methods with one of them, (repetitions,) each on the same draws; negative means fewer errors.
 
-    The answer is about this dataset and n, not about datasets at large. The planned comparison stands alone; the others
-    share the level by Holm's method, and the interval of each has the level it was tested at: it excludes 0 exactly
-    if Holm's method calls it clear.
+    The answer is about this dataset and n. The planned comparison stands alone. The others share the level by Holm's
+    method, and the interval of each has the level at which it was tested, so it excludes 0 exactly if it is clear.
     """
     base = np.asarray(errors[reference], dtype=np.float64)
     gaps: dict[str, Floats] = {}

@@ -49,10 +49,7 @@ def sample_sizes(largest: int, current: int) -> list[int]:
 
 
 def rare_class(sequence: TaskSequence) -> int | None:
-    """Return the position of the rarest class if it is rare (below 20 % of two classes), else None.
-
-    Of more classes, one is rare if it has less than 40 % of what it would have if all had the same share.
-    """
+    """Return the position of the rarest class if it has less than 40 % of an equal share, else None."""
     counts = sequence.class_counts().sum(axis=0)
     rarest = int(counts.argmin())
     return rarest if 0 < counts[rarest] < 0.4 * counts.sum() / len(counts) else None
@@ -74,10 +71,7 @@ def _stratified(y: NDArray[np.int64], n: int, n_classes: int, generator: np.rand
 
 
 def draw_task(y: NDArray[np.int64], n: int, n_classes: int, seed: np.random.SeedSequence) -> TaskDraw:
-    """Split one task (encoded labels) at random and draw n stratified training samples without replacement.
-
-    The seed decides test rows, which are the same for every n, and training rows.
-    """
+    """Split one task (encoded labels) at random into test rows, whatever n, and n stratified training rows."""
     generator = np.random.default_rng(seed)
     order = generator.permutation(len(y))
     cut = held_out(len(y))

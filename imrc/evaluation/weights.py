@@ -38,10 +38,7 @@ def _drawn(sequence: TaskSequence, settings: RunSettings, step: int) -> list[tup
 
 
 def _component_weights(settings: IMRCSettings, train: list[tuple[Floats, Ints]], n_classes: int, task: int) -> Floats:
-    """Return the weight of each sample average in the mean vector of a task, (tasks, m), gains as in a run.
-
-    The recursions are linear in the sample averages: they are given unit vectors in place of them.
-    """
+    """Return the weight of each sample average, (tasks, m): the recursions of a run, given unit vectors."""
     tau, s = (np.stack(parts) for parts in zip(*(sample_moments(*own, n_classes) for own in train), strict=True))
     k, m = tau.shape
     squared, W = squared_differences(tau), int(settings.W)

@@ -50,10 +50,7 @@ def _final_errors(
 
 
 def block_sizes(sequence: TaskSequence, settings: RunSettings) -> list[int]:
-    """Return rising rows per block to try, a quarter of the present tasks to four times them, where they can be run.
-
-    n grows with the block, so that as many rows are labelled in all.
-    """
+    """Return rising rows per block, a quarter of the present ones to four times them, where they can be run."""
     rows, present = int(sequence.sizes.sum()), round(float(sequence.sizes.mean()))
     sizes = sorted({round(present * factor) for factor in BLOCK_FACTORS})
     return [

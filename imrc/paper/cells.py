@@ -272,10 +272,7 @@ def reasons(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def characteristics(measured: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return the table of datasets: ours | printed for classes, samples and tasks, and what the paper does not say.
-
-    Of the paper's datasets as shipped, or of those measured by `imrc.paper.measure`.
-    """
+    """Return the table of datasets, ours | printed, and what the paper does not print; by default as shipped."""
     found = (shipped.table("characteristics") if measured is None else measured).set_index("dataset")
     rows = []
     for name in printed_datasets() if measured is None else found.index:

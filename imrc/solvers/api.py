@@ -152,10 +152,7 @@ def solve_many(
     threads: int | None = None,
     method: str = "subgradient",
 ) -> list[Solution]:
-    """Solve independent problems, in their order; the results do not depend on the number of threads.
-
-    Several problems use all cores by default. Inside `solve_many`, give `threads` = 1.
-    """
+    """Solve independent problems, in their order, by default on all cores; inside `solve_many`, give `threads` = 1."""
     how = n_classes, max_iter, method
     if len(problems) < 2 or (threads or cores()) < 2:
         return [problem.solve(*how) for problem in problems]
@@ -267,10 +264,7 @@ def solve(
 
 
 def warm_up(progress: Callable[[float, str], object] = lambda _share, _text: None) -> None:
-    """Compile the kernels, or load them from the cache: some ten seconds at first, later half a second.
-
-    ``progress(fraction, text)`` is called before each and at the end with 1.0; the exact method needs no kernels.
-    """
+    """Compile the kernels, some ten seconds, or load them; ``progress(share, text)`` is called before each."""
     from imrc.solvers.logistic import solve_in_turn
 
     ones, zeros = np.ones((2, 2)), np.zeros(4)

@@ -39,8 +39,7 @@ _compiled = cache(warm_up)
 def code_version(method: str) -> str:
     """Return which code makes a method's numbers: the release of imrc, version of the features and of the method.
 
-    A change that alters the numbers of one method raises ``version`` in its class (`imrc.core.learner.Learner` for
-    IMRC); one that alters features raises `imrc.features.VERSION`.
+    Raise ``version`` of its class (`Learner` for IMRC), or `imrc.features.VERSION`, with every change of numbers.
     """
     cls = Learner if method == "imrc" else registry[parse_method(method)[0]]
     return f"{imrc.__version__}/{FEATURES}/{cls.version}"

@@ -71,10 +71,7 @@ def _begin(parent: int) -> None:
 
 @contextlib.contextmanager
 def _processes(count: int) -> Iterator[Workers]:
-    """Start worker processes on this machine; they end with the block, also in the middle of a cell.
-
-    Where one ends, all do, with the cells handed to them; the next cell starts new ones.
-    """
+    """Start worker processes that end with the block. Where one ends, all do, and the next cell starts new ones."""
     from joblib.externals.loky import ProcessPoolExecutor
 
     one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}

@@ -130,11 +130,6 @@ class SweepSpec:
         except InputError as error:
             raise type(error)(f"{where}: {error}") from None
 
-    @classmethod
-    def from_toml(cls, path: str | Path) -> SweepSpec:
-        """Read the values from a TOML file (see `from_values`)."""
-        return cls.from_values(read_toml(path), Path(path).name)
-
 
 def read_toml(path: str | Path) -> dict[str, Any]:
     """Return the values of a TOML file; ValueError explains why it cannot be read."""

@@ -164,10 +164,7 @@ class ResultStore:
             raise StoreError(f"A result in {self.path} is damaged: {error}") from error
 
     def export(self, path: str | Path, **filters: Any) -> int:  # noqa: ANN401 - as for `frame`
-        """Write `frame` to a CSV or Parquet file, by its ending, and return the number of rows; `filters` as there.
-
-        StoreError: the file cannot be written.
-        """
+        """Write `frame` to a CSV or Parquet file, by its ending, and return the number of rows (StoreError)."""
         path = check_export(path)
         table = self.frame(**filters)
         try:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from imrc.datasets import DataError, cut_table, suggest
-from imrc.datasets._arrays import read_idx, read_mat, read_npz
+from imrc.datasets._features import read_idx, read_mat, read_npz
 from imrc.features import make
 from imrc.tables.read import read_bytes
 from imrc.tables.table import Reading, clean_name, unique_names

@@ -5,6 +5,7 @@ import pytest
 import imrc
 from imrc.sweeps import ResultStore, SweepSpec, plan_sweep, run_sweep
 from imrc.sweeps.cell import cell_key
+from imrc.sweeps.plan import read_toml
 from tests.sweeps.cells import small_spec
 
 
@@ -99,11 +100,11 @@ def test_mistakes_in_a_file_name_the_key(tmp_path, text, message):
     if text is not None:
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises((ValueError, TypeError), match=message):
-        SweepSpec.from_toml(path)
+        SweepSpec.from_values(read_toml(path), path.name)
 
 
 def test_one_value_or_many_and_ranges_of_seeds(tmp_path):
     path = tmp_path / "sweep.toml"
     path.write_text('datasets = "identical"\nn = [5, 5, 6]\nseeds = ["0:3", 7]\nmethods = ["mer:default", "mer"]\n')
-    spec = SweepSpec.from_toml(path)
+    spec = SweepSpec.from_values(read_toml(path), path.name)
     assert spec == SweepSpec(datasets=("identical",), n=(5, 6), seeds=(0, 1, 2, 7), methods=("mer",))

@@ -13,6 +13,7 @@ import imrc
 from imrc.cli import main
 from imrc.sweeps import ResultStore, SweepSpec
 from imrc.sweeps import cell as cell_module
+from imrc.sweeps.plan import read_toml
 from tests.conftest import ROOT
 from tests.documents import assert_as_shown
 
@@ -124,4 +125,4 @@ def test_the_examples_of_the_documentation_do_what_it_shows(capsys, monkeypatch,
     said = "\n".join(line for line in output.err.splitlines() if ", cell " not in line)
     assert_as_shown(re.sub(here, "", f"{said}\n{output.out}"), re.sub(here, "", shown))
     (tmp_path / "sweep.toml").write_text(re.search(r"```toml\n(.*?)```", page, re.DOTALL)[1])
-    assert SweepSpec.from_toml(tmp_path / "sweep.toml").seeds == (0, 1, 2, 3)
+    assert SweepSpec.from_values(read_toml(tmp_path / "sweep.toml")).seeds == (0, 1, 2, 3)

@@ -149,7 +149,7 @@ def test_covertype_excerpt(real_data):
 @pytest.mark.slow
 def test_rotated_mnist(real_data):
     from imrc.datasets._published import _images
-    from imrc.datasets._rotation import rotate_images
+    from imrc.datasets.digits import rotate_images
 
     sequence = datasets.load("rotated_mnist", tasks=350, seed=4)
     assert (len(sequence), set(sequence.sizes)) == (350, {200})

@@ -6,7 +6,7 @@ from scipy.ndimage import rotate
 from scipy.spatial.distance import pdist, squareform
 
 import imrc
-from imrc.datasets._rotation import rotate_images
+from imrc.datasets.digits import rotate_images
 from imrc.features import FeatureSpec, PulledIn, make
 
 

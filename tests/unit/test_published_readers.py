@@ -10,8 +10,7 @@ import scipy.io
 
 from imrc import datasets
 from imrc.datasets import DataError, DownloadError, _fetch, facts
-from imrc.datasets._arrays import read_mat, read_npz
-from imrc.datasets._features import interpret_mat, sequence_from_features
+from imrc.datasets._features import interpret_mat, read_mat, read_npz, sequence_from_features
 from imrc.features import Representation, make
 from tests.unit.known_files import npz, zipped
 
