@@ -172,12 +172,6 @@ class Prepared(FeatureMap):
 
         A column of words becomes up to `max_categories` columns, and one more for rarer words. Columns of numbers with
         a larger share of missing values than `max_missing` are left out.
-
-        >>> X = np.array([[1.0, 0.0], [3.0, 0.0], [np.nan, 1.0], [8.0, 1.0], [9.0, 2.0]])
-        >>> prepared = Prepared.learn(X, ("numeric", "category"), max_categories=20, max_missing=0.5)
-        >>> prepared.transform(np.array([[np.nan, 1.0], [5.0, 7.0]]))
-        array([[5.5, 0. , 1. , 0. ],
-               [5. , 0. , 0. , 1. ]])
         """
         from sklearn.impute import SimpleImputer
         from sklearn.preprocessing import OneHotEncoder

@@ -261,10 +261,9 @@ class TaskSequence:
 
     @property
     def is_raw(self) -> bool:
-        """Whether columns are raw, with words, dates or missing values.
+        """Whether columns are raw, with words, dates or missing values, which `imrc.features.make` turns into features.
 
-        A map learnt from the first task turns such columns into features (see `imrc.features.make`). This property
-        depends on the kinds and not on the values, so no value of a later task can change it.
+        This depends on the kinds and not on the values, so no value of a later task can change it.
         """
         read = {"category", "date"} & set(self.column_kinds)
         return bool(read) or any(task.allow_missing for task in self.tasks)
@@ -300,9 +299,8 @@ class TaskSequence:
     def fingerprint(self) -> str:
         """SHA-256 of everything that results depend on: equal fingerprints mean equal results.
 
-        It covers values, labels and names of the tasks, classes, kinds of columns and how they are encoded. Names
-        of the sequence, of classes, features and words, and other facts in `info` do not affect any number and are left
-        out.
+        That is values, labels and names of the tasks, classes, kinds of columns and how they are encoded. Other names
+        and facts are left out.
         """
         cached = self.__dict__.get("_fingerprint")
         if cached is None:

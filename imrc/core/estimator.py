@@ -340,12 +340,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
-        task : int, "next" or ("next", float)
-            As in `decision_function`.
-        rule : {"forward_backward", "forward", "single"}
-            Which rule of the task to use.
+        X, task, rule : as in `decision_function`
+            Instances, and the rule to use.
 
         Returns
         -------
@@ -391,10 +387,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
             True labels.
         sample_weight : array-like of shape (n_samples,) or None
             Weights of the samples, equal by default.
-        task : int, "next" or ("next", float)
-            As in `decision_function`.
-        rule : {"forward_backward", "forward", "single"}
-            Which rule of the task to use.
+        task, rule : as in `decision_function`
+            The rule to use.
 
         Returns
         -------

@@ -188,11 +188,6 @@ def smallest_b(share: float, j: int, k: int | None, n: float, d2: float, sigma2:
     """Smallest number of backward steps that reaches a share of all that succeeding tasks add.
 
     j counts from 1. Without k, the number of succeeding tasks is unlimited, which needs d2 > 0 and share < 1.
-
-    >>> smallest_b(0.95, 10, 60, 10, 0.1)
-    2
-    >>> smallest_b(0.95, 10, None, 10, 0.001)
-    19
     """
     share = check_real("share", share, 0.0, 1.0, low_open=True)
     j = check_int("j", j, 1)
@@ -343,10 +338,6 @@ def risk_bound(
     for exactly known mean vectors. The bound is true with probability 1 - delta. M bounds all components of Phi. kappa
     is the ratio of sub-Gaussian parameters to standard deviations, at best 1 (normal variables), safely
     `admissible_kappa`.
-
-    >>> bound = risk_bound([10, 1000], m=6, mu_norm=0.5, smallest_risk=0.1)
-    >>> bound.value.round(3).tolist()
-    [1.147, 0.205]
     """
     size = _check_positive("ess", ess)
     norm = _check_positive("mu_norm", mu_norm, zero=True)

@@ -204,16 +204,8 @@ class ErrorMatrix:
         values = self.errors.values
         task, lag = np.nonzero(np.isfinite(values[0]))
         mean, stderr = mean_and_stderr(values)
-        return pd.DataFrame(
-            {
-                "task": task + 1,
-                "step": task + lag + 1,
-                "lag": lag,
-                "label": (task + 1).astype(str),
-                "value": mean[task, lag],
-                "stderr": stderr[task, lag],
-            }
-        )
+        place = {"task": task + 1, "step": task + lag + 1, "lag": lag, "label": (task + 1).astype(str)}
+        return pd.DataFrame(place | {"value": mean[task, lag], "stderr": stderr[task, lag]})
 
     def measures(self) -> pd.DataFrame:
         """Return measure, value, stderr, formula and source; a matrix has no errors from before training."""

@@ -85,11 +85,7 @@ FLOW: dict[str, Box] = {
 
 
 def short_name(function: str) -> str:
-    """Return a dotted name without its modules.
-
-    >>> short_name("imrc.core.rules_01.ZeroOneLearner.step"), short_name("imrc.core.recursions.revise")
-    ('ZeroOneLearner.step', 'revise')
-    """
+    """Return a dotted name without its modules."""
     return str(resolve_name(function).__qualname__)
 
 

@@ -142,15 +142,12 @@ def run_sweep(
     progress: Callable[[SweepReport], None] = lambda _: None,
     run: Run = run_cell,
 ) -> SweepReport:
-    """Run the waiting cells of a plan; each is in the store before the next one is looked at.
+    """Run the waiting cells of a plan in `jobs` processes, or those of a Dask `scheduler` by its address.
 
-    The numbers do not depend on where cells run or in which order. Stopped at any moment, the same call continues where
-    this one stopped. Only this process writes to the store (StoreError if it cannot); workers need no access to it.
-    SchedulerError if a cluster cannot be reached, or is lost.
-
-    `jobs` worker processes on this machine (1: this process), or those of a Dask `scheduler` by its address, which must
-    be able to import `run`, what is done with a cell. `progress` is called after every cell with the report so far.
-    Cells that failed are in the report; the others went on.
+    Each cell is in the store before the next one is looked at. The numbers do not depend on where cells run or in which
+    order. Stopped at any moment, the same call continues where this one stopped. Only this process writes to the store
+    (StoreError); workers must be able to import `run`. SchedulerError if a cluster cannot be reached, or is lost.
+    `progress` is called after every cell with the report so far, which names cells that failed.
     """
     report = SweepReport(len(plan.cells), stored_before=len(plan.done))
     waiting, running = deque(plan.waiting), dict[Future[Outcome], Cell]()

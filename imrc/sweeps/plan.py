@@ -173,7 +173,7 @@ class SweepPlan:
 def plan_sweep(
     spec: SweepSpec, store: ResultStore | None = None, *, progress: Callable[[str], None] | None = None
 ) -> SweepPlan:
-    """Return the cells of a sweep; each dataset is loaded for it (NotAvailableError if it is not here), nothing is run.
+    """Return the cells of a sweep; each dataset is loaded (NotAvailableError), nothing is run.
 
     Finished cells are looked up in the store; `progress` is called with the name of each dataset before it is loaded.
     ValueError if no combination makes sense.
