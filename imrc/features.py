@@ -281,8 +281,6 @@ FEATURE_DESCRIPTIONS: dict[FeatureKind, str] = {
     "distance are those of the training samples of the first task. This is what the recommended preset uses.",
 }
 
-Part = tuple[Ints, tuple[FeatureMap, ...]]
-
 
 class Blend(NamedTuple):
     """Random Fourier features beside linear ones, for one kind of columns, with values chosen on the tuning seeds."""
@@ -422,17 +420,18 @@ def _blended(X: Floats, frequencies: int, blend: Blend, generator: np.random.Gen
     return Composite(((everything, (fourier,)), (everything, (Standardised(centre, np.full(d, scale)),))))
 
 
-def _side_by_side(X: Floats, frequencies: int, kinds: NDArray[np.str_], generator: np.random.Generator) -> list[Part]:
-    """Return the maps of "blended" for numeric columns and pixels."""
-    parts: list[Part] = []
-    numeric, pixels = np.flatnonzero(kinds == "numeric"), np.flatnonzero(kinds == "pixel")
-    if numeric.size:
-        standardised, pulled_in = Standardised.learn(X[:, numeric]), PulledIn(len(numeric), PULLED_IN_BEYOND)
-        values = pulled_in.transform(standardised.transform(X[:, numeric]))
-        parts.append((numeric, (standardised, pulled_in, _blended(values, frequencies, BLENDED["numeric"], generator))))
-    if pixels.size:
-        parts.append((pixels, (_blended(X[:, pixels], frequencies, BLENDED["pixel"], generator),)))
-    return parts
+def _chain(name: str, X: Floats, spec: FeatureSpec, generator: np.random.Generator) -> tuple[FeatureMap, ...]:
+    """Return the maps of "automatic" or "blended", one after the other, for the columns of one kind with rows X."""
+    if name == "binary":
+        # A column that had only 0 and 1 may later contain other numbers, which must not dominate the others.
+        return (Clipped(X.shape[1]),)
+    if spec.kind == "automatic":
+        return (Identity(X.shape[1]),) if name == "pixel" else _scaled_fourier(X, spec.frequencies, generator)
+    if name == "pixel":
+        return (_blended(X, spec.frequencies, BLENDED[name], generator),)
+    standardised, pulled_in = Standardised.learn(X), PulledIn(X.shape[1], PULLED_IN_BEYOND)
+    values = pulled_in.transform(standardised.transform(X))
+    return standardised, pulled_in, _blended(values, spec.frequencies, BLENDED[name], generator)
 
 
 def make(spec: str | FeatureSpec, sequence: TaskSequence, seed: int = 0) -> FeatureMap:
@@ -458,22 +457,12 @@ def _of_numbers(spec: FeatureSpec, X: Floats, kinds: NDArray[np.str_], generator
     everything = np.arange(d)
     if kind == "rff_median":
         return Composite(((everything, _scaled_fourier(X, spec.frequencies, generator)),))
-    parts: list[Part] = []
-    same: dict[str, type[Identity]] = {"binary": Clipped}
-    if kind == "blended":
-        parts = _side_by_side(X, spec.frequencies, kinds, generator)
-    else:
-        same["pixel"] = Identity
-        if (kinds == "numeric").any():
-            numeric = everything[kinds == "numeric"]
-            parts.append((numeric, _scaled_fourier(X[:, numeric], spec.frequencies, generator)))
-    # A column that had only 0 and 1 may later contain other numbers, which must not dominate the others.
-    for name, unchanged in same.items():
-        if (kinds == name).any():
-            parts.append((everything[kinds == name], (unchanged(int((kinds == name).sum())),)))
+    order = ("numeric", "pixel", "binary") if kind == "blended" else ("numeric", "binary", "pixel")
+    chosen = [(name, everything[kinds == name]) for name in order if (kinds == name).any()]
+    parts = tuple((columns, _chain(name, X[:, columns], spec, generator)) for name, columns in chosen)
     if not parts:
         return Identity(0)
-    return parts[0][1][0] if len(parts) == 1 and len(parts[0][1]) == 1 else Composite(tuple(parts))
+    return parts[0][1][0] if len(parts) == 1 and len(parts[0][1]) == 1 else Composite(parts)
 
 
 def output_names(feature_map: FeatureMap, sequence: TaskSequence) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -162,6 +162,7 @@ class _Logistic(Baseline):
     origin = "simple"
     paper = "D. R. Cox. The regression analysis of binary sequences. J. Royal Statistical Society B 20(2), 1958"
     profiles = named(LogisticSettings(), tuned=LogisticSettings(penalty="cv"))
+    reach: ClassVar[int | None] = 0  # tasks before the newest that are used too, without a setting b; None: all
     settings: LogisticSettings
 
     def _start(self) -> None:
@@ -169,11 +170,7 @@ class _Logistic(Baseline):
         tried = STRENGTHS if self.settings.penalty == "cv" else STRENGTHS[:1]
         self._losses = dict.fromkeys(tried, 0.0)
         self._judged: dict[float, Floats | None] = dict.fromkeys(tried)
-        self._before: deque[tuple[Floats, Ints]] = deque(maxlen=self._reach())
-
-    def _reach(self) -> int | None:
-        """Return how many tasks before the newest are used too; None means all."""
-        return 0
+        self._before: deque[tuple[Floats, Ints]] = deque(maxlen=getattr(self.settings, "b", self.reach))
 
     def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         before = [(X[:0], y[:0]), *self._before]
@@ -232,10 +229,6 @@ class RecentLogistic(SingleTaskLogistic):
     keeps = "The samples of the last b + 1 tasks."
     shared_settings = ("b",)
     profiles = named(RecentSettings(), tuned=RecentSettings(penalty="cv"))
-    settings: RecentSettings
-
-    def _reach(self) -> int:
-        return self.settings.b
 
 
 class SeenLogistic(_Logistic):
@@ -245,9 +238,7 @@ class SeenLogistic(_Logistic):
     idea = "Logistic regression on all samples so far, the obvious thing to try first."
     wins = "Tasks that hardly change."
     keeps = "All samples."
-
-    def _reach(self) -> None:
-        return None
+    reach = None
 
 
 @dataclass(frozen=True)
