@@ -340,8 +340,8 @@ class RunResult(Columns):
     def difference(self, rule: str, reference: str = "single", kind: HeadlineKind | None = None) -> Difference:
         """Return the paired difference of two rules' headline errors (negative: `rule` is better), with its interval.
 
-        This is the only rule for "more than noise", see `imrc.evaluation.significance.paired_differences`. The main
-        rule of the scenario against each task alone is planned; all others are corrected by Holm's method.
+        This is the only rule for "more than noise" (`imrc.evaluation.significance.paired_differences`). The main rule
+        of the scenario against each task alone is planned; all others are corrected by Holm's method.
         """
         check_choice("rule", rule, self.rules)
         if rule == reference:

@@ -142,7 +142,7 @@ def run_sweep(
     progress: Callable[[SweepReport], None] = lambda _: None,
     run: Run = run_cell,
 ) -> SweepReport:
-    """Run the waiting cells of a plan in `jobs` processes, or those of a Dask `scheduler` by its address.
+    """Run the waiting cells of a plan in `jobs` processes, or in those of a Dask `scheduler` by its address.
 
     Each cell is in the store before the next one is looked at. The numbers do not depend on where cells run or in which
     order. Stopped at any moment, the same call continues where this one stopped. Only this process writes to the store
