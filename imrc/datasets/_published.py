@@ -78,7 +78,7 @@ def _table(entry: CatalogueEntry, names: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def _numbers(column: pd.Series[Any]) -> NDArray[Any]:
-    return column.to_numpy(dtype=np.int64)
+    return np.asarray(column, dtype=np.int64)
 
 
 def _reader(

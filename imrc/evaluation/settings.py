@@ -221,7 +221,7 @@ class RunSettings:
         return tasks - 1 if self.scenario == "multi_task" else min(self.b, tasks - 1)
 
     def key(self, **changes: Any) -> tuple[Any, ...]:  # noqa: ANN401 - values of the attributes
-        """Return a key that differs between runs with different numbers; `changes` to these settings are not checked."""
+        """Return a key that differs between runs with different numbers; `changes` to it are not checked."""
         values = {one.name: getattr(self, one.name) for one in fields(self)} | changes
         values["W"] = _stated(values["preset"], values["W"])
         values["scenario"] = _computed(values["scenario"], values["methods"])
