@@ -50,11 +50,7 @@ class Setting:
         return check_real(name, value, low, high) if self.real else check_int(name, value, int(low), int(high))
 
     def parse(self, text: str) -> Any:  # noqa: ANN401 - a number or a word
-        """Return the value of a typed text. ValueError if it is neither a number nor a word.
-
-        >>> SETTINGS["W"].parse("all"), SETTINGS["W"].parse("4")
-        ('all', 4)
-        """
+        """Return the value of a typed text. ValueError if it is neither a number nor a word."""
         return text if text in self.words else float(text) if self.real else int(text)
 
     @property

@@ -323,16 +323,6 @@ def as_python(
     """Return a script that checks a dataset, or a file with options of its reader, learns a model and predicts.
 
     The model is learnt by a strategy, by default the advised one.
-
-    >>> print(as_python("identical", 5, RunSettings(n=4)))
-    import imrc
-    <BLANKLINE>
-    tasks = imrc.datasets.load("identical", tasks=5, seed=0)
-    report = imrc.check(tasks, n=4, b=3, W="all", preset="recommended", repetitions=10, seed=0)
-    print(report)
-    model = report.fit()  # the advised strategy, learnt from all rows
-    model.save("model.imrc")  # imrc.load("model.imrc") brings it back
-    print(model.predict(tasks[-1].X[:10]), "predicted")
     """
     given, spec, imports = _numbers(settings), settings.features, "import imrc\n"
     if settings.scenario != "continual":
