@@ -26,19 +26,7 @@ from imrc.datasets._catalogue import (
 from imrc.datasets._fetch import download
 from imrc.datasets.digits import rotated_digits
 from imrc.datasets.synthetic import gaussian_tasks
-from imrc.tables import (
-    LIMITS_IN_WORDS,
-    MAX_CLASSES,
-    Cut,
-    Table,
-    cut_table,
-    looks_like_identifier,
-    open_table,
-    possible_periods,
-    sample_csv,
-    suggest,
-    suggested_period,
-)
+from imrc.tables import Cut, Table, cut_table, open_table, sample_csv, suggest
 from imrc.tasks import TaskSequence
 
 __all__ = ["DataError", "NotAvailableError", "download", "gaussian_tasks", "load", "names", "rotated_digits", "status"]

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from imrc import datasets
+from imrc import datasets, tables
 from imrc.datasets import Cut, DataError, Table
 from imrc.tables import Suggestion
 from imrc.wording import date_parts
@@ -137,7 +137,7 @@ def choose() -> Table | None:
     uploaded = st.file_uploader(
         "A table: CSV, TSV, Excel, Parquet or ARFF, plain or compressed (zip, gzip)",
         key="own_upload",
-        help=f"{datasets.LIMITS_IN_WORDS} It stays in your session's memory; nobody else sees it.",
+        help=f"{tables.LIMITS_IN_WORDS} It stays in your session's memory; nobody else sees it.",
     )
     told = "Shows how this page works, with a made-up file."
     if st.button(
@@ -189,7 +189,7 @@ def _label(table: Table, suggested: str | None) -> dict[str, Any]:
     """Draw the choice of the label; return its options of `cut_table`, with None for a label not chosen."""
     label = _kept(st.selectbox, "own_label", list(table.names), usual=suggested, index=None)
     column = None if label is None else table.column(label)
-    if column is None or column.kind != "number" or column.distinct <= datasets.MAX_CLASSES:
+    if column is None or column.kind != "number" or column.distinct <= tables.MAX_CLASSES:
         return {"label": label}
     st.caption("A measured number is split into two classes: above its median, and the rest.")
     return {"label": label, "threshold": "median"}
@@ -217,7 +217,7 @@ def _tasks(table: Table, label: str | None, suggested: Suggestion, places: list[
         return {"block": _kept(places[2].number_input, "own_block", 2, most, usual=min(max(2, suggested.block), most))}
     if table.column(task).kind != "date":
         return {"task": task}
-    counts, usual = datasets.possible_periods(table.column(task)), datasets.suggested_period(table.column(task))
+    counts, usual = tables.possible_periods(table.column(task)), tables.suggested_period(table.column(task))
     shown = {name: f"{'different moment' if name == 'value' else name} ({count:,})" for name, count in counts.items()}
     options = {"usual": usual, "part": table.names.index(task), "format_func": shown.get}
     return {"task": task, "period": _kept(places[2].selectbox, "own_period_", list(counts), **options)}
@@ -226,7 +226,7 @@ def _tasks(table: Table, label: str | None, suggested: Suggestion, places: list[
 def _details(table: Table, taken: set[str | None]) -> dict[str, Any]:
     free = [column.name for column in table.columns if column.name not in taken]
     figures = [name for name in free if table.column(name).kind in ("number", "date")]
-    off = [name for name in free if datasets.looks_like_identifier(table.column(name))]
+    off = [name for name in free if tables.looks_like_identifier(table.column(name))]
     with st.expander("Roles of the other columns", icon=":material/tune:"):
         left, right = st.columns(2)
         exclude = _kept(left.multiselect, "own_exclude", free, usual=off)
