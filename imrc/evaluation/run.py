@@ -299,7 +299,11 @@ class Repetition:
             self._parts.pop((rule, settled), None)
         labels = {j: y for j, (_, y) in self._tests.items()}
         mine |= _tested(self._imrc_wrong(task, update), labels, self._rare)
-        mine |= {"risks": _by_rule(update, "risk"), "ess": _by_rule(update, "ess"), "choices": update.choices}
+        estimates = {"single": {task: update.single}, "forward": {task: update.forward}}
+        estimates["forward_backward"] = {task: update.forward, **update.revised}
+        for name, of in (("risks", "risk"), ("ess", "ess")):
+            mine[name] = {rule: {j: getattr(one, of) for j, one in ones.items()} for rule, ones in estimates.items()}
+        mine["choices"] = update.choices
         for place, name in enumerate(("reliability", "by_class")):
             mine[name] = {rule: sums[place] for rule, sums in self._sums.items()}
         return mine
@@ -339,17 +343,6 @@ def _tested(
             name: {j: float(one[labels[j] == rare].sum()) for j, one in parts.items()} for name, parts in wrong.items()
         }
     return found
-
-
-def _by_rule(update: StepUpdate, name: str) -> dict[str, dict[int, float]]:
-    """Return one number of all estimates of a step, by rule and task."""
-    newest = {update.step: getattr(update.forward, name)}
-    revised = {task: getattr(estimate, name) for task, estimate in update.revised.items()}
-    return {
-        "single": {update.step: getattr(update.single, name)},
-        "forward": newest,
-        "forward_backward": newest | revised,
-    }
 
 
 def _finished(futures: list[Future[_Numbers]], tick: Callable[[], object] | None) -> list[_Numbers]:
