@@ -53,7 +53,7 @@ def test_a_cell_that_ends_its_process_is_named_and_the_others_go_on(tmp_path):
 
 
 def test_other_data_or_other_code_on_a_worker_is_a_failure():
-    other = {"fingerprint": "has different data", "code": "another version of the code of imrc"}
+    other = {"fingerprint": "differs from the data", "code": "another version of the code of imrc"}
     for name, message in other.items():
         failure = run_cell(replace(plan_sweep(small_spec()).cells[0], **{name: "0" * 64}))
         assert isinstance(failure, Failure)

@@ -453,7 +453,7 @@ def encodings() -> Iterator[Known]:
             yield Known(f"{encoding} {end!r}, zip", zipped({"a.csv": content}), expected, "made.zip")
     bad = text.encode().replace("größe".encode(), b"gr\xf6\xdfe", 1)
     line = bad[: bad.index(b"\xf6")].count(b"\n") + 1
-    yield Known("one word that is no UTF-8", bad, {"naÃ¯ve": VALUES}, says=f"see line {line} of it")
+    yield Known("one word that is no UTF-8", bad, {"naÃ¯ve": VALUES}, says=f"see line {line:,})")
     arff = "@relation r\n@attribute naïve numeric\n@attribute y {süß,größe,façon}\n@data\n"
     for encoding in ("utf-8", "cp1252"):
         body = "\n".join(text.splitlines()[1:])
