@@ -2,7 +2,6 @@
 
 import argparse
 import csv
-import platform
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -30,15 +29,6 @@ def write(rows: pd.DataFrame | Sequence[dict[str, object]], path: Path | str) ->
 def share_error(value: float, count: int) -> float:
     """Return the standard error of a share."""
     return float(np.sqrt(value * (1.0 - value) / count))
-
-
-def processor() -> str:
-    """Name of the processor where the system tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
 
 
 class Cells:
