@@ -1,7 +1,7 @@
 """The real server with eyes on its runs: ``python tests/app/watched_server.py LOG run app.py ...``.
 
 Every run of the library writes a line to LOG when it starts, after each step and when it ends, however it ends. A run
-with seed 666 fails in its second step.
+with seed 666 fails in its second step; one with a seed from 1000 on waits for a second at every step.
 """
 
 import sys
@@ -16,7 +16,7 @@ from streamlit.web.cli import main
 
 from pages.shell import running
 
-FATAL_SEED = 666
+FATAL_SEED, IDLE_SEED = 666, 1000
 library_run = running.iter_run
 
 
@@ -32,6 +32,7 @@ def watching(log: TextIO) -> Callable[..., Iterator]:
         try:
             for step in run:
                 say(f"step {step.number}")
+                time.sleep(settings.seed >= IDLE_SEED)
                 if settings.seed == FATAL_SEED and step.number == 2:
                     raise RuntimeError("a failure made for a test in /secret/folder")
                 yield step
