@@ -104,7 +104,8 @@ def one_round(browser, app: str, floor: str, dataset: str, number: int) -> list[
         found.append(changed(page, page.get_by_role("link", name="Why it helps").first.click))
     below = [first] * 2 + [rerun] * (len(found) - 2)
     return [
-        {"what": what, **row, "floor": under["complete"], "ratio": row["complete"] / under["complete"]}
+        {"what": what, **row, "floor": under["complete"], "its heading": under["sentence"]}
+        | {"ratio": row["complete"] / under["complete"]}
         for what, row, under in zip(BUDGETS.index, found, below, strict=True)
     ]
 
