@@ -73,6 +73,7 @@ def opened(request, window, server):
     page.goto(server + PAGES[request.param])
     page.wait_for_selector("h1")
     if request.param == "your data":
+        settle(page)  # what loads later moves the button
         page.get_by_role("button", name="Try a sample file").click()
         page.get_by_text("Rows of each task, and what").click()
         page.locator(".js-plotly-plot").wait_for()
