@@ -66,12 +66,8 @@ def _read(kind: str, read: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 def content_of(file: _catalogue.RemoteFile, path: Path) -> bytes:
     """Return the content of a verified file, unpacked from a gzip or zip wrapper, at most 1 GB."""
     data = path.read_bytes()
-    kind = packed.kind_of(data)
-    if kind == "gzip":
-        return packed.unpack(data, _LIMIT)
-    if kind == "zip" and path.suffix != ".npz":
-        inside = packed.members(data)
-        return packed.unzip(data, file.member or (inside[0] if len(inside) == 1 else path.stem), _LIMIT)
+    if path.suffix != ".npz" and packed.kind_of(data) in ("gzip", "zip"):
+        return packed.unpack(data, _LIMIT, file.member)
     return data
 
 

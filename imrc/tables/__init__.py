@@ -1,14 +1,7 @@
-"""The user's own table as a sequence of tasks. A file passes through these modules once, in this order.
+"""The user's own table as a sequence of tasks.
 
-=========  ===============================================================================================
-`packed`   the bytes, unpacked from gzip and zip, and the kind of file they hold
-`read`     from text, ARFF, Excel, Parquet or a data frame to the cells of a `Table`
-`cells`    from cells to columns of numbers, dates or words
-`apart`    runs all of that in a separate process, so that no file can crash the program
-`table`    the result: a `Table` of columns, and other ways in which it could be read
-`cut`      from a table to tasks: which rows belong together, and what each column is used as
-`recipe`   the decisions, kept for the next file
-=========  ===============================================================================================
+A file is unpacked (`packed`) and read (`read`, `cells`) in a separate process (`apart`), which returns a `Table`; that
+is cut into tasks (`cut`), and the decisions are kept for the next file (`recipe`).
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
 """From cells to columns of numbers, dates or words; every decision about cells is noted.
 
-Only the different cells of a column are looked at. It holds numbers or dates if nine in ten of the cells that are
-not empty fit one of `_READERS`, otherwise words.
+Only the different cells of a column are looked at. It contains numbers or dates if nine in ten of the cells that are
+not empty can be read in one of the ways below, otherwise words.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -19,7 +18,6 @@ import pyarrow.compute as pc
 
 from imrc._types import Floats, Ints
 from imrc.tables.table import (
-    DAY,
     MAX_LISTED,
     Column,
     Flags,
@@ -30,7 +28,6 @@ from imrc.tables.table import (
     plain_number,
     unique_names,
 )
-from imrc.wording import listed
 
 ALWAYS_MISSING = (
     *("", "na", "n/a", "n.a.", "n. a.", "nan", "-nan", "null", "(null)", "<na>", "nat", "\\n", "k.a.", "k. a."),
@@ -43,13 +40,11 @@ MISSING = (*ALWAYS_MISSING, *MARKS, "none", "nil", "missing", "0000-00-00")
 
 Among words, "none", "nil" and "missing" are words, and so are the marks where they are one of two classes, as + and -.
 """
-
 MOSTLY = 0.9
 LARGEST_EXACT = 2**53
 """From here on, different whole numbers can be the same floating-point number."""
 _YEAR_1, _YEAR_10000 = -62_135_596_800, 253_402_300_800
 _SAMPLE = 1000
-_PLAIN = str.maketrans("−’٫٬٠١٢٣٤٥٦٧٨٩", "-'.,0123456789")
 
 
 def fits(cells: pa.Array, pattern: str) -> Flags:
@@ -58,12 +53,7 @@ def fits(cells: pa.Array, pattern: str) -> Flags:
     return np.asarray(found.to_numpy(zero_copy_only=False))
 
 
-def all_fit(cells: Sequence[str], pattern: str) -> bool:
-    """Whether an expression matches all of a few cells."""
-    return all(re.fullmatch(pattern, cell) for cell in cells)
-
-
-def share_of(cells: Sequence[str], pattern: str) -> float:
+def _share_of(cells: Sequence[str], pattern: str) -> float:
     """Return the share of a few cells that an expression matches; Python need not compile it for each column."""
     return sum(re.fullmatch(pattern, cell) is not None for cell in cells) / max(len(cells), 1)
 
@@ -87,23 +77,20 @@ def _rewritten(cells: pa.Array, *pairs: tuple[str, str]) -> pa.Array:
 
 
 class _Text:
-    """The different cells of a column of text, trimmed, which of them each row contains; `skip` rows do not count."""
+    """The different cells of a column of text, trimmed, and which of them each row has; `skip` rows do not count."""
 
-    def __init__(self, name: str, cells: pa.Array, rows: Ints | None, skip: int, native: bool) -> None:
+    def __init__(self, name: str, cells: pa.Array, skip: int) -> None:
         if not pa.types.is_dictionary(cells.type):
             cells = pc.dictionary_encode(cells.cast(pa.string()))
         words = pa.concat_arrays([cells.dictionary.cast(pa.string()).fill_null(""), pa.array([""])])
         words = pc.utf8_trim_whitespace(words).dictionary_encode()
-        self.name, self.rows, self.native, self.words = name, rows, native, words.dictionary
+        self.name, self.words = name, words.dictionary
         self.codes = words.indices.to_numpy()[cells.indices.fill_null(len(words) - 1).to_numpy(zero_copy_only=False)]
         self.counts = np.bincount(self.codes[skip:], minlength=len(self.words))
         self.there = ~is_missing(self.words) & (self.counts > 0)
-        self.plain = pc.utf8_slice_codeunits(self.words, 0, 100)  # figures and dates in this script, with plain blanks
-        if not pc.all(pc.string_is_ascii(self.plain)).as_py():
-            words = (unicodedata.normalize("NFKC", word) for word in self.plain.to_pylist())
-            self.plain = pa.array([word.translate(_PLAIN) for word in words], pa.string())
+        self.plain = pc.utf8_normalize(pc.utf8_slice_codeunits(self.words, 0, 100), "NFKC")  # with plain blanks
         self.sample = self.plain.filter(pa.array(self.there))[:_SAMPLE].to_pylist()
-        self.early = _are_early(self.sample)
+        self.early = _share_of(self.sample, _EARLY) == 1
 
     @cached_property
     def moment(self) -> dict[str, pa.Array]:
@@ -113,9 +100,9 @@ class _Text:
     def seen(self, which: Flags, most: int = 2) -> str:
         """Return the first of some cells, with their row numbers, counted from 1 below the header."""
         found = np.flatnonzero(which[self.codes])[:most]
-        numbers = found if self.rows is None else self.rows[found]
-        cells = [clean_name(self.words[self.codes[row]])[:40] for row in found.tolist()]
-        return ", ".join(f"{cell!r} in row {number + 1:,}" for cell, number in zip(cells, numbers, strict=True))
+        return ", ".join(
+            f"{clean_name(self.words[self.codes[row]])[:40]!r} in row {row + 1:,}" for row in found.tolist()
+        )
 
     def example(self, which: Flags, values: Floats, in_words: Callable[[float], str]) -> str:
         """Return the first of some cells, and what it was read as."""
@@ -132,8 +119,7 @@ class _Text:
         order = order[~gone[order]]
         rank = np.full(len(gone), -1, dtype=np.int32)
         rank[order] = np.arange(len(order))
-        shown, _ = unique_names(self.words.take(pa.array(order[:MAX_LISTED])).to_pylist(), prefix="value")
-        return rank[self.codes], tuple(shown)
+        return rank[self.codes], tuple(unique_names(self.words.take(pa.array(order[:MAX_LISTED])).to_pylist(), "value"))
 
 
 def _column(name: str, values: Floats, notes: Sequence[str] = (), kind: Any = "number", **more: Any) -> Column:  # noqa: ANN401
@@ -147,20 +133,16 @@ def _column(name: str, values: Floats, notes: Sequence[str] = (), kind: Any = "n
     return Column(name, "empty" if np.isnan(values).all() else kind, values, notes=tuple(notes), **more)
 
 
-def _words(text: _Text, notes: list[str]) -> Column:
-    """Return the column as words; "?" never is one in a format that has its own numbers."""
-    used, marks = text.counts > 0, is_missing(text.words, MARKS)
-    gone = is_missing(text.words, ALWAYS_MISSING)
-    rest = used & ~gone & ~marks
-    if rest.sum() >= 2 and fits(text.words, r"[\p{L}\p{N}]")[rest].any():
-        gone |= marks
-    elif text.native:
-        gone |= is_missing(text.words, ["?"])
-    named = [(text.words[j].as_py().upper(), text.counts[j]) for j in np.flatnonzero(gone & used).tolist()]
-    notes += [f"{count:,} cells {word!r} count as missing" for word, count in named if word][:3]
-    if (gone | ~used).all():
-        return Column(text.name, "empty", np.full(len(text.codes), np.nan), notes=tuple(notes))
-    return Column(text.name, "category", *text.ranked(gone | ~used), tuple(notes))
+def _words(text: _Text, notes: Sequence[str] = ()) -> Column:
+    """Return the column as words."""
+    unused, gone = text.counts == 0, is_missing(text.words, (*ALWAYS_MISSING, *MARKS))
+    if (~gone & ~unused).sum() < 2:
+        gone = is_missing(text.words, ALWAYS_MISSING)
+    named = [(text.words[j].as_py().upper(), text.counts[j]) for j in np.flatnonzero(gone & ~unused).tolist()]
+    notes = *notes, *[f"{count:,} cells {word!r} count as missing" for word, count in named if word][:3]
+    if (gone | unused).all():
+        return Column(text.name, "empty", np.full(len(text.codes), np.nan), notes=notes)
+    return Column(text.name, "category", *text.ranked(gone | unused), notes)
 
 
 # Numbers
@@ -174,7 +156,8 @@ _STYLES = {
     decimal: rf"^(?:(?:\d+|\d{{1,3}}(?:[{group} ']\d{{3}})+)?(?:\{decimal}\d*)?{_POWER}|(?i:inf.*))$"
     for decimal, group in (".,", ",.")
 }
-_ZEROS = r"^[+-]?[^\d.,+-]*0\d"
+_NAMES = r"^[+-]?(?:0\d|\d{16})"
+"""Leading zeros, and more digits than a number can have, are those of names."""
 _QUICK = {
     r"(-?(0|[1-9][0-9]{0,12}))?": pa.int64(),
     r"(-?(0|[1-9][0-9]{0,12})(\.[0-9]+)?(e-?[0-9]+)?)?": pa.float64(),
@@ -182,30 +165,25 @@ _QUICK = {
 }
 
 
-def _quick(name: str, cells: pa.ChunkedArray) -> Column | None:
-    """Return a column of many numbers or dates in the usual form that programs write, in one go.
+def _parsed(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return many different numbers or dates in the usual form that programs write as such; other cells as they are.
 
-    A few different ones are left to the other readers, because they may be labels or tasks, whose spelling counts.
+    A few different ones stay texts, because they may be labels or tasks, whose spelling counts.
     """
     sample = cells[:_SAMPLE].to_pylist()
-    kind = next((kind for shape, kind in _QUICK.items() if all_fit(sample, shape)), None)
+    kind = next((kind for shape, kind in _QUICK.items() if _share_of(sample, shape) == 1), None)
     # A point before three digits may separate decimals or thousands.
-    either = kind == pa.float64() and all_fit(sample, r"-?\d*|-?[1-9]\d{0,2}\.\d{3}")
-    if kind is None or either or _are_early(sample):
-        return None
+    either = kind == pa.float64() and _share_of(sample, r"-?\d*|-?[1-9]\d{0,2}\.\d{3}") == 1
+    few = pc.count_distinct(cells[: 2 * MAX_LISTED]).as_py() <= MAX_LISTED
+    if kind is None or either or few or _share_of(sample, _EARLY) == 1:
+        return cells
     try:
-        found = pc.cast(pc.if_else(pc.equal(cells, ""), None, cells), kind).combine_chunks()
+        found = pc.cast(pc.if_else(pc.equal(cells, ""), None, cells), kind)
     except pa.ArrowInvalid:
-        return None
-    if kind == pa.timestamp("s"):
-        column = _timestamps(name, found)
-    elif kind == pa.int64() and fits(cells, "^-?0[0-9]").any():
-        return None
-    else:
-        values = found.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
-        column = _column(name, values, decimal="." * (kind == pa.float64()))
-    few = len(np.unique(column.values[: 2 * MAX_LISTED])) <= MAX_LISTED
-    return None if few or (np.abs(column.values) >= LARGEST_EXACT).any() else column
+        return cells
+    if kind == pa.float64():
+        return cells if pc.max(pc.abs(found)).as_py() >= LARGEST_EXACT else found
+    return cells if kind == pa.int64() and fits(cells, "^-?0[0-9]").any() else found
 
 
 def _numbers(text: _Text) -> dict[str, Floats]:
@@ -226,40 +204,11 @@ def _numbers(text: _Text) -> dict[str, Floats]:
     return found
 
 
-def _are_names(text: _Text, values: Floats) -> bool:
-    """Whether figures have more digits than numbers can, or differ only in leading zeros."""
-    good = ~np.isnan(values) & text.there
-    large = text.plain.filter(pa.array(good & (np.abs(values) >= LARGEST_EXACT)))
-    merged = good.sum() > len(np.unique(values[good]))
-    return bool(fits(large, r"\d{16}").any() or (merged and fits(text.plain, _ZEROS)[good].any()))
-
-
-def _number_facts(text: _Text, values: Floats, decimal: str, either: bool) -> tuple[list[str], dict[str, Any]]:
-    """Return notes on numbers, and what a `Column` of them has."""
-    good, notes = ~np.isnan(values) & text.there, list[str]()
-    either, zeros = either and not text.native, good & fits(text.plain, _ZEROS)
-    if (odd := good & ~fits(text.words, r"^(?i:[+-]?\d*\.?\d*(?:e[+-]?\d+)?|[+-]?[a-z]+)$")).any():
-        notes.append(f"cells were read as numbers: {text.example(odd, values, plain_number)}")
-    if either:
-        what = f"{decimal!r} was taken for the decimal mark ({text.seen(good & fits(text.plain, '[.,]'), 1)})"
-        notes.append(f"{what}; decimal={',' if decimal == '.' else '.'!r} reads the other way")
-    if zeros.any():
-        notes.append(
-            f"leading zeros are ignored ({text.seen(zeros, 1)}); to keep numbers as they are written, use `words`"
-        )
-    used = fits(text.plain, re.escape(decimal))[good].any()
-    facts: dict[str, Any] = {"decimal": decimal * bool(used), "choices": ("decimal",) * either}
-    distinct = len(np.unique(values[good]))
-    if distinct <= MAX_LISTED and (good.sum() > distinct or zeros.any()):
-        facts["spelt"], facts["categories"] = text.ranked(~good)
-    return notes, facts
-
-
 # Dates
 
 _FORMS: dict[str, Period] = {
     # Dates in lower case, month names cut to three letters, separators turned into a blank.
-    **dict.fromkeys(("%Y %m %d", "%d %m %Y", "%m %d %Y", "%d %m %y", "%m %d %y", "%y %m %d"), "value"),
+    **dict.fromkeys(("%Y %m %d", "%d %m %Y", "%m %d %Y", "%d %m %y", "%m %d %y"), "value"),
     **dict.fromkeys(("%d %b %Y", "%d %b %y", "%b %d %Y", "%Y %b %d", "%Y%m%d", "%d%m%Y"), "value"),
     **dict.fromkeys(("%b %Y", "%b %y", "%Y %b", "%Y %m", "%m %Y"), "month"),
     **{"%Y q %m": "quarter", "q %m %Y": "quarter", "%G w %V %u": "week"},
@@ -268,7 +217,7 @@ _DIGITS = {"Y": r"\d{4}", "G": r"\d{4}", "y": r"\d\d", "b": "[a-z]{3}", "u": "1"
 _PATTERNS = {form: re.sub("%(.)", lambda found: _DIGITS.get(found[1], r"\d\d?"), form) for form in _FORMS}
 _MOMENT = (
     r"^(?:(?i:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]* )?(?P<date>[^:]+?)"
-    r"(?:[T ] *(?P<clock>(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?)(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
+    r"(?:[T ] *(?P<clock>(?:[01]?\d|2[0-3]):[0-5]\d)(?P<seconds>:[0-5]\d(?:\.\d{1,9})?)?(?: ?(?P<half>[AaPp])[Mm])?"
     r" ?(?P<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?)?$"
 )
 _REWRITTEN = (
@@ -278,62 +227,58 @@ _REWRITTEN = (
 )
 _DAY_FIRST = {"%d %m": True, "%m %d": False}
 _ORDER = {"d": "day", "m": "month", "b": "month", "y": "year", "Y": "year"}
-_EARLY = tuple(
-    f"({shape})?".replace("Y", r"(19|20)\d\d").replace("M", r"(0[1-9]|1[0-2])").replace("D", r"(0[1-9]|[12]\d|3[01])")
-    for shape in ("YMD", "DMY", r"M\.Y")
-)
+_EARLY = r"(19|20)\d\d(0[1-9]|1[0-2])([0-2]\d|3[01])|([0-2]\d|3[01])(0[1-9]|1[0-2])(19|20)\d\d"
 """Numbers that can all be dates are dates, because their order as numbers would be wrong."""
-
-
-def _are_early(cells: Sequence[str]) -> bool:
-    return any(all_fit(cells, shape) for shape in _EARLY)
-
-
-def _seconds(clock: pa.Array) -> Floats:
-    """Return the seconds of hours and minutes, and perhaps seconds; 0 for ""."""
-    import pandas as pd
-
-    clock = _rewritten(clock, (r"^([+-]?\d+:\d+)$", r"\1:00"), (",", "."))
-    return np.asarray(pd.to_timedelta(clock.to_pandas()).dt.total_seconds().fillna(0))
 
 
 def _dates(text: _Text) -> dict[str, Floats]:
     """Return the different cells as seconds since 1970, in each form that fits three in ten of the first."""
     first = pc.utf8_lower(_parts(pa.array(text.sample, pa.string()), _MOMENT)["date"])
     sample, found = _rewritten(first, *_REWRITTEN).to_pylist(), dict[str, Floats]()
-    possible = [form for form in _FORMS if share_of(sample, _PATTERNS[form]) >= 0.3]
+    possible = [form for form in _FORMS if _share_of(sample, _PATTERNS[form]) >= 0.3]
     if not possible:
         return found
     import pandas as pd
 
     part = text.moment
-    date, seconds = _rewritten(pc.utf8_lower(part["date"]), *_REWRITTEN), _seconds(part["clock"])
-    seconds = np.where(fits(part["half"], "."), seconds % 43_200 + 43_200 * fits(part["half"], "[Pp]"), seconds)
+    date, seconds = _rewritten(pc.utf8_lower(part["date"]), *_REWRITTEN), _rewritten(part["seconds"], ("^$", ":00"))
+    clock = pc.binary_join_element_wise(pc.if_else(pc.equal(part["clock"], ""), "0:00", part["clock"]), seconds, "")
+    times = pd.to_timedelta(clock.to_pandas()).dt.total_seconds().to_numpy()
+    times = np.where(fits(part["half"], "."), times % 43_200 + 43_200 * fits(part["half"], "[Pp]"), times)
     for form in possible:
         shaped = pc.if_else(pa.array(fits(date, f"^{_PATTERNS[form]}$")), date, None).to_pandas()
         days = pd.to_datetime(shaped, format=form, errors="coerce").to_numpy().astype("datetime64[s]")
-        found[form] = np.where(np.isnat(days), np.nan, days.astype(np.int64) + seconds)
+        found[form] = np.where(np.isnat(days), np.nan, days.astype(np.int64) + times)
     return found
 
 
-def _date_facts(text: _Text, values: Floats, form: str, either: bool) -> tuple[list[str], dict[str, Any]]:
-    """Return notes on dates and what a `Column` of them has; times in several zones are turned into UTC, in place."""
-    notes, real = list[str](), ~np.isnan(values) & text.there
-    if either or text.early or form[:5] == "%m %d" or "y" in form:
-        order = "/".join(_ORDER[sign] for sign in re.findall("%(.)", form))
-        keep = "; `words` keeps numbers as they are written" * text.early
-        day = form[:2] != "%d"
-        other = f", which is not the only way; dayfirst={day} reads them as {'day/month' if day else 'month/day'}/year"
-        notes.append(f"dates were read as {order}: {text.example(real, values, date_in_words)}{keep}{other * either}")
-    zone = text.moment["zone"]
-    zones = sorted(zone.filter(pa.array(real)).unique().to_pylist())
-    if len(zones) > 1:
-        several = listed([zone or "none" for zone in zones], 5)
-        notes.append(f"times are in several zones ({several}); all were turned into UTC")
-        values -= _seconds(_rewritten(zone, ("[A-Z]+", ""), (r"^(...):?(\d\d)$", r"\1:\2"), ("^(...)$", r"\1:00")))
-    elif zones != [""]:
-        notes.append(f"times are kept as they are written, in zone {zones[0]}")
-    return notes, {"period": _FORMS[form], "dayfirst": _DAY_FIRST.get(form[:5]), "choices": ("dayfirst",) * either}
+def _facts(text: _Text, values: Floats, form: str, either: bool) -> tuple[list[str], dict[str, Any]]:
+    """Return notes on numbers or dates, and what a `Column` of them has."""
+    notes, choices, good = list[str](), dict[str, tuple[Any, Any]](), ~np.isnan(values) & text.there
+    if form in _FORMS:
+        if either or text.early or form[:5] == "%m %d" or "y" in form:
+            order = "/".join(_ORDER[sign] for sign in re.findall("%(.)", form))
+            keep = "; `words` keeps numbers as they are written" * text.early
+            day, example = form[:2] != "%d", text.example(good, values, date_in_words)
+            choices = {"dayfirst": (not day, day)} if either else {}
+            swapped = f"dayfirst={day} reads them as {'day/month' if day else 'month/day'}/year"
+            other = f", which is not the only way; {swapped}" * either
+            notes.append(f"dates were read as {order}: {example}{keep}{other}")
+        if zone := "".join(text.moment["zone"].filter(pa.array(good)).unique().to_pylist()):
+            notes.append(f"times are kept as they are written, in zone {zone}")
+        return notes, {"period": _FORMS[form], "dayfirst": _DAY_FIRST.get(form[:5]), "choices": choices}
+    usual = fits(text.words, r"^(?i:[+-]?(?:0|[1-9]\d*)?(?:\.\d*)?(?:e[+-]?\d+)?|[+-]?[a-z]+)$")
+    if (odd := good & ~usual).any():
+        notes.append(f"cells were read as numbers: {text.example(odd, values, plain_number)}")
+    if either:
+        first, other = text.seen(good & fits(text.plain, "[.,]"), 1), "," if form == "." else "."
+        choices = {"decimal": (form, other)}
+        notes.append(f"{form!r} was taken for the decimal mark ({first}); decimal={other!r} reads the other way")
+    decimal, distinct = form * bool(fits(text.plain, re.escape(form))[good].any()), len(np.unique(values[good]))
+    facts: dict[str, Any] = {"decimal": decimal, "choices": choices}
+    if good.sum() > distinct <= MAX_LISTED:
+        facts["spelt"], facts["categories"] = text.ranked(~good)
+    return notes, facts
 
 
 # Columns
@@ -344,63 +289,54 @@ _FIGURES = r"(?:[A-Z]{3} )?[\W\d_]*\d[\W\d_]*(?: [^\W\d_]{1,10})?"
 def _likeliest(text: _Text, readings: Mapping[str, Floats], reading: Reading) -> tuple[str, float, bool]:
     """Return the decimal mark or the form of dates that fits most cells, the share that it fits, and if others fit too.
 
-    Of several, the one asked for wins; then numbers, unless all can be dates; then the mark that occurs, or a form in
-    which rows are in time order, as they mostly are; then the day before the month. A two-digit year comes first only
-    if so few cells are dates otherwise.
+    Of several, the one asked for wins; then dates in which rows are in time order, as they mostly are.
     """
-    share = {form: text.share(values) for form, values in readings.items()}
-    usual = max((share[form] for form in share if form[:2] != "%y"), default=0.0)
-    most = usual if usual >= MOSTLY * max(share.values()) else max(share.values())
-    asked = reading.decimal, {True: "%d", False: "%m", None: ""}[reading.dayfirst]
 
-    def merit(form: str) -> tuple[bool, bool, bool, bool, float]:
-        if form in _STYLES:
-            return not text.early, form in asked, any(form in cell for cell in text.sample), True, 0.0
+    def merit(form: str) -> tuple[float, bool, float]:
         moments = readings[form][text.codes]
         moments = moments[~np.isnan(moments)]
-        ordered = len(moments) > 0 and bool((np.diff(moments) >= 0).all())
-        return text.early, form[:2] in asked, ordered, form[:2] != "%y", float(np.ptp(moments)) if ordered else 0.0
+        ordered = form in _FORMS and len(moments) > 0 and bool((np.diff(moments) >= 0).all())
+        chosen = form in asked or _DAY_FIRST.get(form[:5]) in asked
+        return text.share(readings[form]), chosen, float(np.ptp(moments)) if ordered else -1.0
 
-    equal = [form for form in readings if share[form] >= most]
-    best = max(equal, key=merit)
-    others = [readings[form] for form in equal if (form in _STYLES) == (best in _STYLES)]
-    either = any(
-        ((one != readings[best]) & ~np.isnan(one) & ~np.isnan(readings[best]))[text.there].any() for one in others
-    )
-    return best, most, either
+    asked = {reading.decimal, reading.dayfirst} - {None}
+    merits = {form: merit(form) for form in readings}
+    best = max(merits, key=merits.__getitem__)
+    gaps, alike = np.isnan(readings[best]) | ~text.there, _FORMS if best in _FORMS else _STYLES
+    equal = [readings[form] for form in alike if form in merits and merits[form][0] == merits[best][0]]
+    return best, merits[best][0], any(((one != readings[best]) & ~gaps & ~np.isnan(one)).any() for one in equal)
 
 
 def _of_text(text: _Text, told: Mapping[str, Any], reading: Reading) -> Column:
     """Return the column as numbers or dates if nearly all cells fit or a recipe asks for it; otherwise as words."""
-    wanted, why, readings = told.get("kind"), list[str](), dict[str, Floats]()
-    filled = len(text.sample) > 0 and wanted != "category"
-    if filled and wanted != "date" and (wanted or share_of(text.sample, _NUMBER) >= 0.3):
+    wanted, why, readings = told.get("kind"), "", dict[str, Floats]()
+    if not text.sample or wanted == "category":
+        return _words(text)
+    if wanted != "date" and not text.early and (wanted or _share_of(text.sample, _NUMBER) >= 0.3):
         readings |= _numbers(text)
-    sure = readings and max(map(text.share, readings.values())) >= MOSTLY
-    if filled and wanted != "number" and (text.early or not sure):
+    if wanted != "number" and max(map(text.share, readings.values()), default=0) < MOSTLY:
         readings |= _dates(text)
-    if readings:
-        form, share, either = _likeliest(text, readings, reading)
-        values, kind = readings[form], "number" if form in _STYLES else "date"
-        bad = text.there & np.isnan(values)
-        if share < MOSTLY and not wanted:
-            why = [f"looks like {kind}s, kept as words because of {text.seen(bad)}"] * (share >= 0.5)
-        elif kind == "number" and _are_names(text, values):
-            why = ["numbers are kept as words, because some have over 15 digits or differ only in leading zeros"]
-        else:
-            notes, facts = (_number_facts if kind == "number" else _date_facts)(text, values, form, either)
-            # The choices of a recipe were noted when the first file was read.
-            if wanted and all(facts.get(part) in (None, "", told[part]) for part in ("decimal", "dayfirst")):
-                notes = []
-            if bad.any():
-                count = f"{text.counts[bad].sum():,} of {len(text.codes):,} cells"
-                notes.append(f"{count} are not {kind}s ({text.seen(bad)}); they count as missing")
-            return _column(
-                text.name, np.where(is_missing(text.words), np.nan, values)[text.codes], notes, kind, **facts
-            )
-    if filled and not why and share_of(text.sample, _FIGURES) >= 0.5:
-        why = [f"looks like numbers or dates, kept as words because of {text.seen(text.there, 1)}"]
-    return _words(text, why)
+    form, share, either = _likeliest(text, readings, reading) if readings else ("", 0.0, False)
+    values, kind = readings.get(form, np.full(len(text.words), np.nan)), "date" if form in _FORMS else "number"
+    bad = text.there & np.isnan(values)
+    names = text.there & (kind == "number") & fits(text.plain, _NAMES)
+    zones = text.moment["zone"].filter(pa.array(text.there)).unique() if kind == "date" else ""
+    if not wanted and share < MOSTLY:
+        why = text.seen(bad) if share >= 0.5 or _share_of(text.sample, _FIGURES) >= 0.5 else ""
+    elif not wanted and names.any():
+        why = f"{text.seen(names, 1)}: a number would lose leading zeros, and digits after the 15th"
+    elif not wanted and len(zones) > 1:
+        why = f"{text.seen(text.there)}, which are in several time zones"
+    if why or (share < MOSTLY and not wanted):
+        return _words(text, [f"looks like {kind}s, kept as words because of {why}"] * bool(why))
+    notes, facts = _facts(text, values, form, either)
+    # The choices of a recipe were noted when the first file was read.
+    if wanted and all(facts.get(part) in (None, "", told[part]) for part in ("decimal", "dayfirst")):
+        notes = []
+    if bad.any():
+        count = f"{text.counts[bad].sum():,} of {len(text.codes):,} cells"
+        notes.append(f"{count} are not {kind}s ({text.seen(bad)}); they count as missing")
+    return _column(text.name, np.where(is_missing(text.words), np.nan, values)[text.codes], notes, kind, **facts)
 
 
 def is_readable(kind: pa.DataType) -> bool:
@@ -411,41 +347,27 @@ def is_readable(kind: pa.DataType) -> bool:
     return any(getattr(pa.types, f"is_{test}")(kind) for test in (*tests, "null"))
 
 
-def understand(
-    name: str,
-    cells: pa.ChunkedArray,
-    reading: Reading,
-    mark: str = "",
-    *,
-    native: bool = True,
-    rows: Ints | None = None,
-    skip: int = 0,
-) -> Column:
+def understand(name: str, cells: pa.ChunkedArray, reading: Reading, mark: str = "", skip: int = 0) -> Column:
     """Return what a column contains, judged by the rows after the first `skip`.
 
-    `mark` is the decimal separator where a column alone does not tell; it is certain if cells are `native` to a format
-    that has numbers; `rows` are the numbers of the rows in the file.
+    `mark` is the decimal separator where a column alone does not tell.
     """
     told, types = reading.columns.get(name, {}), pa.types
     # Of the next file, columns from which nothing is learnt stay as they are written.
-    wanted = "text" if reading.columns and not told else str(told.get("kind", ""))
-    if types.is_string(cells.type) and wanted not in ("text", "category") and (found := _quick(name, cells)):
-        return found
+    wanted = "text" if reading.columns and not told else told.get("kind", "")
+    if types.is_string(cells.type) and wanted not in ("text", "category"):
+        cells = _parsed(cells)
     cells = cells.combine_chunks()
     if types.is_dictionary(cells.type) and not types.is_string(cells.type.value_type):
         cells = cells.dictionary_decode()
     kind = cells.type
-    if types.is_null(kind):
-        return Column(name, "empty", np.full(len(cells), np.nan))
     if wanted != "text" and (types.is_date(kind) or types.is_timestamp(kind)):
         return _timestamps(name, cells)
     if wanted in ("", "number") and (types.is_integer(kind) or types.is_floating(kind)):
         values = pc.cast(cells, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        low, high = (np.nanmin(values), np.nanmax(values)) if not np.isnan(values).all() else (0.0, 0.0)
-        odd = max(-low, high) >= LARGEST_EXACT or (low >= 19_000_101 and high <= 20_991_231)  # identifiers, or dates
-        if not (types.is_integer(kind) and odd):
-            return _column(name, values)
-    text = _Text(name, cells, rows, skip, native)
+        if not (types.is_integer(kind) and (np.abs(values) >= LARGEST_EXACT).any()):  # those are identifiers
+            return _column(name, values, decimal="." * types.is_floating(kind))
+    text = _Text(name, cells, skip)
     if wanted == "text":
         return Column(name, "category", text.codes, tuple(text.words.to_pylist()))
     dayfirst = told.get("dayfirst") if reading.dayfirst is None else reading.dayfirst
@@ -454,16 +376,8 @@ def understand(
 
 
 def _timestamps(name: str, cells: pa.Array) -> Column:
-    """Return a column of dates of a typed file; times are in its zone if that is known, otherwise in UTC."""
-    notes = []
-    if pa.types.is_timestamp(cells.type) and cells.type.tz not in (None, "UTC"):
-        zone = clean_name(cells.type.tz)
-        try:
-            cells = pc.local_timestamp(cells)
-            notes.append(f"times are in zone {zone}")
-        except (pa.ArrowException, OSError):
-            notes.append(f"the time zone {zone!r} is unknown, so times are in UTC")
-    unit = {"date32[day]": "D", "date64[ms]": "ms"}.get(str(cells.type)) or cells.type.unit
-    whole = cells.view(pa.int32() if cells.type.bit_width == 32 else pa.int64())
-    numbers = pc.cast(whole, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return _column(name, numbers / {"D": 1 / DAY, "s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[unit], notes, "date")
+    """Return a column of dates of a typed file; times that have a zone are in UTC."""
+    cells = cells.cast(pa.timestamp("s")) if pa.types.is_date(cells.type) else cells
+    notes = [f"times in zone {clean_name(cells.type.tz)} are read in UTC"] * (cells.type.tz not in (None, "UTC"))
+    numbers = pc.cast(cells.view(pa.int64()), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return _column(name, numbers / {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[cells.type.unit], notes, "date")

@@ -32,8 +32,8 @@ NEARLY_ALL = 0.9
 MOST_IN_A_MONTH = 300
 """With more rows per month, tasks are weeks, and with more rows per week days, unless somebody chooses."""
 _CUT_KINDS: dict[str, ColumnKind] = {"category": "category", "date": "date", "number": "undeclared"}
-_Use = tuple[str, str, int, int, str]
-_USES = ["column", "used as", "features", "missing", "note"]
+_STEPS = {"day": "D", "month": "M", "quarter": "3M", "year": "Y"}
+_USES = ["column", "used as", "missing", "note"]
 _ID = r"(?i)^(id|uuid|guid|index|unnamed.*|row|nr\.?|no\.?|number|.*[ _.-](id|uuid|nr|no|number))$|.*[a-z]I[dD]$"
 
 
@@ -42,9 +42,9 @@ class Cut:
     """A table cut into tasks, with every decision made on the way.
 
     `columns` has one row per column of the table: what it is used as ("label", "task", "numbers", "words", "date" or
-    "dropped"), the most features it can give (the first task decides which words get one), its cells without a value
-    among the rows used, and what becomes of them, or why it was dropped. `dropped` says why rows were left out, and how
-    many; `notes` say all the rest. `recipe` reads the next file in the same way.
+    "dropped"), its cells without a value among the rows used, and what becomes of them, or why it was dropped.
+    `dropped` says why rows were left out, and how many; `notes` say all the rest. `recipe` reads the next file in the
+    same way.
     """
 
     sequence: TaskSequence
@@ -80,28 +80,24 @@ class Cut:
         """Return what the user should know, one sentence each."""
         sizes = self.sequence.sizes
         each = " to ".join(dict.fromkeys(f"{size:,}" for size in (sizes.min(), sizes.max())))
-        rows = list(self.columns.itertuples(index=False, name=None))
-        filled = [(name, missing) for name, use, _, missing, _ in rows if missing and use in ("numbers", "date")]
-        gaps = [f"{name!r} ({missing:,} cells)" for name, missing in filled]
-        words, gone = (
-            [f"{name!r} ({note})" for name, use, *_, note in rows if use == one] for one in ("words", "dropped")
-        )
-        sentences = {
-            "Missing numbers are replaced by the median of their column there": gaps,
-            f"Each column of words becomes up to {self.sequence.max_categories} columns of 0 and 1, one for each "
-            f"word that occurs at least {LEAST_FREQUENT} times there. Rarer and new words share another column": words,
-            "Columns left out": gone,
+        most = self.sequence.max_categories
+        uses = {
+            "numbers": "Numbers with missing values",
+            "date": "Dates",
+            "words": f"Words, which become up to {most} columns of 0 and 1, one for each word that occurs at least "
+            f"{LEAST_FREQUENT} times in the training rows of the first task, and one for rarer and new words",
+            "dropped": "Columns left out",
         }
+        rows = list(self.columns.itertuples(index=False, name=None))
+        found = {use: [f"{name!r} ({note})" for name, one, _, note in rows if one == use and note] for use in uses}
         return [
             f"{sizes.sum():,} of {self.rows_read:,} rows are kept, in {len(sizes):,} tasks of {each} rows. A run draws "
             "n rows of each task to learn from and tests on others. A model learns from all rows.",
             *self.warnings(),
-            # What a column is comes from the whole file; everything learnt from values does not.
-            "The whole file decides whether a column contains numbers, dates or words, and which labels there are. "
-            "Scaling, fill-in values and known words come only from the training rows of the first "
-            "task, not from test rows. A column of numbers is left out if it never changes there (unless it is "
-            f"always 0 or 1) or is more than {self.sequence.max_missing:.0%} empty there.",
-            *(f"{what}: {listed(columns, 5)}." for what, columns in sentences.items() if columns),
+            "Scaling, fill-in values and known words come only from the training rows of the first task. A column of "
+            "numbers is left out if it never changes there (unless it is always 0 or 1) or is more than "
+            f"{self.sequence.max_missing:.0%} empty there.",
+            *(f"{what}: {listed(found[use], 5)}." for use, what in uses.items() if found[use]),
             *self.notes,
         ]
 
@@ -126,12 +122,6 @@ def cut_table(
 
     The options are those of `imrc.tasks_from`. ``sequence.info["report"]`` holds all decisions, about the table
     too, and ``info["warnings"]`` what affects results.
-
-    >>> from imrc.tables import open_table
-    >>> rows = "".join(f"{2000 + i // 4},{i % 3},{'ab'[i % 2]};" for i in range(12)).replace(";", chr(10))
-    >>> cut = cut_table(open_table(f"year,x,y{chr(10)}{rows}".encode()), label="y", task="year")
-    >>> cut.sequence.labels, cut.sequence.class_counts().tolist()
-    (('2000', '2001', '2002'), [[2, 2], [2, 2], [2, 2]])
     """
     import pandas as pd
 
@@ -143,7 +133,12 @@ def cut_table(
         raise DataError("Give a task column or a block size, not both.")
     as_words, notes = {table.column(which).name for which in words}, list[str]()
     source = table.column(label)
-    target = _above(source, threshold) if threshold is not None else _as_written(source, as_words, notes)
+    limit = None if threshold is None else _limit(source, threshold)
+    if limit is None:
+        target = _as_written(source, as_words, notes)
+    else:
+        ways = (f"above {plain_number(limit)}", f"at most {plain_number(limit)}")
+        target = Column(source.name, "category", np.where(source.present, source.values <= limit, -1), ways)
     by = None if task is None else _as_written(table.column(task), as_words, notes)
     if by is not None and by.name == target.name:
         raise DataError(f"Column {target.name!r} cannot be both the label and the task.")
@@ -152,30 +147,27 @@ def cut_table(
     period = _checked_period(period, by)
     labels, there = _labels(target), np.ones(table.n_rows, dtype=bool) if by is None else by.present
     rows = np.flatnonzero(target.present & there)
-    if not len(rows):
-        raise DataError("No row has both a label and a task.")
-    numbers, names, order = _tasks(by, block, rows, period)
+    groups, order = _tasks(by, block, rows, period)
 
     # Tasks that are too small or too old are left out; the rows of the others are put in order.
-    sizes = np.bincount(numbers[numbers >= 0], minlength=len(names))
-    enough, few = np.flatnonzero(sizes >= min_samples), np.flatnonzero(sizes < min_samples)
-    small = listed([f"{(names[j] or str(j + 1))!r} ({sizes[j]} row{'s' * int(sizes[j] != 1)})" for j in few], 5)
+    few = [(name or str(j), len(one)) for j, (name, one) in enumerate(groups, 1) if len(one) < min_samples]
+    small = listed([f"{name!r} ({size} row{'s' * (size != 1)})" for name, size in few], 5)
+    enough = [group for group in groups if len(group[1]) >= min_samples]
     if len(enough) < 2:
         raise DataError(
             f"Training and test samples need two tasks of at least {min_samples} rows, but "
             f"{'the blocks make' if by is None else f'column {by.name!r} makes'} {len(enough)}"
             f"{f' (too small: {small})' if small else ''}. Choose another task column, longer periods or other blocks."
         )
-    old, kept = enough[:-newest], enough[-newest:]
     left_out = {
         f"no label in column {target.name!r}": (~target.present).sum(),
         f"no value in the task column {by.name!r}" if by is not None else "no task": (target.present & ~there).sum(),
-        "rows left over after the last full block": (numbers < 0).sum(),
-        f"tasks too small to split into training and test samples: {small}": sizes[few].sum(),
-        f"tasks before the newest {newest:,} of {len(enough):,}": sizes[old].sum(),
+        "rows left over after the last full block": len(rows) - sum(len(one) for _, one in groups),
+        f"tasks too small to split into training and test samples: {small}": sum(size for _, size in few),
+        f"tasks before the newest {newest:,} of {len(enough):,}": sum(len(one) for _, one in enough[:-newest]),
     }
-    used = np.isin(numbers, kept)
-    rows, numbers, names = rows[used], np.searchsorted(kept, numbers[used]), [names[j] for j in kept]
+    names, kept = zip(*enough[-newest:], strict=True)
+    rows, edges = np.concatenate(kept), np.cumsum([0, *map(len, kept)])
     each = f", one per {period}{', named by its Monday' * (period == 'week')}" if period != "value" else ""
     notes.append(f"Tasks come {order}{each}.")
     if by is not None and by.kind == "category":
@@ -184,14 +176,12 @@ def cut_table(
             f"Column {by.name!r} contains words, which have no order of their own. Tasks should follow one "
             "another in time: sort the rows of the file by time, or choose a column of dates or numbers."
         )
-    if (np.diff(numbers) < 0).any():
+    if (np.diff(rows) < 0).any():
         notes.append("The rows of the file were not in the order of the tasks, so they were sorted.")
-    arrange = np.argsort(numbers, kind="stable")
-    rows, numbers = rows[arrange], numbers[arrange]
 
-    uses = [(target.name, "label", 0, int((~target.present).sum()), "what is predicted")]
+    uses = [(target.name, "label", int((~target.present).sum()), "what is predicted")]
     if by is not None:
-        uses.append((by.name, "task", 0, int((~there).sum()), "which task a row belongs to"))
+        uses.append((by.name, "task", int((~there).sum()), "which task a row belongs to"))
     skip = {name for name, *_ in uses} | {table.column(which).name for which in exclude}
     wanted = as_words | {table.column(which).name for which in include}
     free = [c.as_words() if c.name in as_words else c for c in table.columns if c.name not in skip]
@@ -201,7 +191,6 @@ def cut_table(
         raise DataError(f"All remaining rows have the same label in column {target.name!r}. Two classes are needed.")
     # Read-only arrays are sliced by the tasks instead of copied.
     X.flags.writeable = y.flags.writeable = False
-    edges = np.searchsorted(numbers, np.arange(len(names) + 1))
     tasks = tuple(Task(X[a:b], y[a:b], name, True) for a, b, name in zip(edges[:-1], edges[1:], names, strict=True))
     single = [repr(task.label or str(j + 1)) for j, task in enumerate(tasks) if (task.y == task.y[0]).all()]
     if len(single) == len(tasks):
@@ -211,7 +200,10 @@ def cut_table(
         raise DataError(f"Every task has only one class, so there is nothing to learn: {why}.")
     if single:
         notes.append(f"{len(single):,} of {len(names):,} tasks have only one class: {listed(single, 5)}.")
-    recipe = recipe_of(table, target, source, by, period, columns, X[: edges[1]])
+    classes = np.unique(labels[target.present]).tolist()
+    recipe = recipe_of(
+        table, (target if limit is None else source, limit, classes), (by, period), columns, X[: edges[1]]
+    )
     sequence = TaskSequence(
         tasks,
         name=table.name,
@@ -232,30 +224,19 @@ def cut_table(
 # Labels
 
 
-def _above(column: Column, threshold: float | str) -> Column:
-    """Return two classes made of a column of numbers."""
+def _limit(column: Column, threshold: float | str) -> float:
+    """Return the value above which rows of a column of numbers are one class."""
     if column.kind != "number":
         raise DataError(f"Column {column.name!r} contains no numbers, so it has no values above a threshold.")
-    values, present = column.values, column.present
-    limit = float(np.nanmedian(values)) if threshold == "median" else check_real("threshold", threshold)
-    if threshold == "median" and not (values > limit).any():  # at least half of the rows hold the largest value
-        limit = float(values[present & (values < limit)].max(initial=-np.inf))
-    names = (f"above {plain_number(limit)}", f"at most {plain_number(limit)}")
-    return Column(column.name, "category", np.where(present, np.where(values > limit, 0, 1), -1), names)
+    return float(np.nanmedian(column.values)) if threshold == "median" else check_real("threshold", threshold)
 
 
 def _as_written(column: Column, as_words: set[str], notes: list[str]) -> Column:
     """Return a column for the label or the tasks; texts that differ stay apart even if they are the same number."""
+    if column.name not in as_words and column.spelt is None:
+        return column
     if column.name not in as_words:
-        if column.spelt is None:
-            return column
-        both = np.unique(np.stack([column.values, column.spelt])[:, column.spelt >= 0], axis=1)
-        same = np.flatnonzero(np.diff(both[0]) == 0)
-        if not len(same):
-            return column
-        one, other = (column.categories[int(code)] for code in both[1, same[0] : same[0] + 2])
-        why = f"{one!r} and {other!r} are the same number, written in two ways"
-        notes.append(f"Column {column.name!r} is used as words: {why}.")
+        notes.append(f"Column {column.name!r} is used as words, because it has one number written in two ways.")
     return column.as_words()
 
 
@@ -298,36 +279,30 @@ def _checked_period(period: Period | Literal["auto"], task: Column | None) -> Pe
     return task.period if period == "value" else period
 
 
-def periods_of(seconds: Floats, period: Period) -> tuple[Ints, list[str]]:
-    """Return the number of each moment's period, and the names of the periods that occur, in order."""
+def periods_of(seconds: Floats, period: Period) -> NDArray[Any]:
+    """Return the beginning of each moment's period; weeks begin on Mondays, those of NumPy on Thursdays."""
     if period == "value":
-        moments, codes = np.unique(seconds, return_inverse=True)
-        names = [date_in_words(value) for value in moments[: MAX_TASKS + 1]]  # only as many as can be tasks
-        return codes, names + [""] * (len(moments) - len(names))
-    import pandas as pd
+        return seconds
+    moments = np.floor(seconds).astype("datetime64[s]")
+    if period == "week":
+        return (moments + np.timedelta64(3, "D")).astype("datetime64[W]").astype("datetime64[D]") - 3
+    return moments.astype(f"datetime64[{_STEPS[period]}]")
 
-    starts = np.floor(seconds).astype("datetime64[s]")
-    codes, found = pd.PeriodIndex(starts, freq=period[0].upper()).factorize(sort=True)
-    # Weeks begin on Mondays.
-    return codes, [str(one.start_time)[:10] if period == "week" else str(one).replace("Q", " Q") for one in found]
+
+def period_in_words(start: Any, period: Period) -> str:  # noqa: ANN401 - of `periods_of`
+    """Return the name of a period."""
+    text = date_in_words(start) if period == "value" else str(start)
+    return f"{text[:4]} Q{(int(text[5:7]) + 2) // 3}" if period == "quarter" else text
 
 
 def possible_periods(column: Column) -> dict[Period, int]:
-    """Return the periods into which dates can be cut, from short to long, with the number of tasks each gives.
-
-    >>> possible_periods(Column("when", "date", np.arange(400) * 86400.0))
-    {'value': 400, 'day': 400, 'week': 58, 'month': 14, 'quarter': 5, 'year': 2}
-    """
-    seconds, least = column.values[column.present], PERIODS.index(column.period)
-    return {period: len(periods_of(seconds, period)[1]) for j, period in enumerate(PERIODS) if j == 0 or j >= least}
+    """Return the periods into which dates can be cut, from short to long, with the number of tasks each gives."""
+    seconds, least = column.values[column.present], max(1, PERIODS.index(column.period))
+    return {period: len(np.unique(periods_of(seconds, period))) for period in ("value", *PERIODS[least:])}
 
 
 def suggested_period(column: Column) -> Period:
-    """Return months, or a longer period if a month has few rows, a shorter one if it has many; two tasks or more.
-
-    >>> suggested_period(Column("when", "date", np.arange(400) * 86400.0))
-    'month'
-    """
+    """Return months, or a longer period if a month has few rows, a shorter one if it has many; two tasks or more."""
     rows, counts = int(column.present.sum()), possible_periods(column)
     several = [period for period, count in counts.items() if 2 <= count <= MAX_TASKS and period != "value"]
     full = [period for period in several if rows >= 20 * counts[period]]
@@ -340,44 +315,48 @@ def suggested_period(column: Column) -> Period:
     return chosen
 
 
-def _shortened(names: list[str], notes: list[str]) -> list[str]:
+def _shortened(names: tuple[str, ...], notes: list[str]) -> tuple[str, ...]:
     """Leave out words that begin all task names, so that a chart has room for what differs."""
-    if any(len(name) > 12 for name in names):
-        first, last = min(names), max(names)
-        same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
-        cut = max((found.end() for found in re.finditer(r"[ _/]+", first[:same])), default=0)
-        if cut > 3:
-            notes.append(f"All task names begin with {first[:cut]!r}, which is omitted.")
-            return [name[cut:] for name in names]
-    return names
+    first, last = min(names), max(names)
+    same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
+    cut = max(first.rfind(mark, 0, same) for mark in " _/") + 1
+    if cut <= 3 or max(map(len, names)) <= 12:
+        return names
+    notes.append(f"All task names begin with {first[:cut]!r}, which is omitted.")
+    return tuple(name[cut:] for name in names)
 
 
-def _tasks(by: Column | None, block: int | None, rows: Ints, period: Period) -> tuple[Ints, list[str], str]:
-    """Return the task of each row (-1 after the last full block), the task names in order, and the order in words."""
-    import pandas as pd
-
+def _tasks(by: Column | None, block: int | None, rows: Ints, period: Period) -> tuple[list[tuple[str, Ints]], str]:
+    """Return the name and rows of each task, up to the last full block, and their order in words."""
+    if not len(rows):
+        raise DataError("No row has both a label and a task.")
     if by is None:
         if block is None:
             raise DataError("Choose how rows form tasks: by a task column, or in blocks of a number of rows.")
-        numbers = np.arange(len(rows)) // check_int("every (rows per task)", block, 2)
-        names, order = [""] * (len(rows) // block), "in the order of the file"
-        if not names:
+        count = len(rows) // check_int("every (rows per task)", block, 2)
+        if not count:
             raise DataError(f"A block of {block:,} rows is longer than the {len(rows):,} rows that can be used.")
-        numbers[numbers == len(names)] = -1
-    elif by.kind == "date":
-        numbers, names = periods_of(by.values[rows], period)
-        order = "in order of time"
+        rows = rows[: count * block]
+        keys = np.arange(len(rows)) // block
     else:
-        numbers, unique = pd.factorize(by.values[rows], sort=by.kind == "number")
-        # Only as many values get names as can be tasks.
-        names = [by.in_words(value) for value in unique[: MAX_TASKS + 1]] + [""] * (len(unique) - MAX_TASKS - 1)
-        order = "in increasing order" if by.kind == "number" else "in the order in which they first appear"
-    if len(names) > MAX_TASKS:
+        keys = periods_of(by.values[rows], period) if by.kind == "date" else by.values[rows]
+    found, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
+    if len(found) > MAX_TASKS:
         raise DataError(
-            f"{f'Blocks of {block:,} rows make' if by is None else f'Column {by.name!r} makes'} {len(names):,} tasks; "
+            f"{f'Blocks of {block:,} rows make' if by is None else f'Column {by.name!r} makes'} {len(found):,} tasks; "
             f"at most {MAX_TASKS:,} are possible. Choose longer periods, larger blocks, or another column."
         )
-    return numbers.astype(np.int64), names, order
+    parts = np.split(rows[np.argsort(numbers, kind="stable")], np.cumsum(np.bincount(numbers))[:-1])
+    if by is None:
+        return [("", part) for part in parts], "in the order of the file"
+    if by.kind == "date":
+        return [
+            (period_in_words(one, period), part) for one, part in zip(found, parts, strict=True)
+        ], "in order of time"
+    groups = [(by.in_words(one), part) for one, part in zip(found, parts, strict=True)]
+    if by.kind == "number":
+        return groups, "in increasing order"
+    return [groups[j] for j in np.argsort(first)], "in the order in which they first appear"
 
 
 # Features
@@ -396,47 +375,43 @@ def looks_like_identifier(column: Column) -> bool:
 
 def _features(
     columns: Sequence[Column], rows: Ints, wanted: set[str], cap: int
-) -> tuple[list[Column], Floats, list[_Use]]:
+) -> tuple[list[Column], Floats, list[tuple[str, str, int, str]]]:
     """Return the columns to learn from, their values in the used rows, and what became of each column.
 
     A column is dropped only if it has no value, the same one in every row, or looks like an identifier. Everything else
     that depends on values is left to `imrc.features.make`, which sees the training rows of the first task only.
     """
-    kept, values, uses, total = list[Column](), list[Floats](), list[_Use](), 0
-    most, varies = min(MAX_FEATURES, MAX_CELLS // len(rows)), False
+    kept, values, uses, total, varies = list[Column](), list[Floats](), [], 0, False
     for column in columns:
         cells = np.where(column.present[rows], column.values[rows], np.nan).astype(np.float64)
-        there = cells[~np.isnan(cells)]
-        missing, one = len(cells) - len(there), bool(len(there)) and bool((there == there[0]).all())
+        there = np.unique(cells[~np.isnan(cells)])
+        missing, use = int(np.isnan(cells).sum()), "dropped"
         if not len(there):
-            use = ("dropped", 0, missing, "no values")
+            note = "no values; if it has formulas, open the file in Excel and save it there, which saves their values"
         elif column.name not in wanted and looks_like_identifier(column):
-            use = ("dropped", 0, missing, "it looks like an identifier or free text; include it if it is not")
+            note = "it looks like an identifier or free text; include it if it is not"
         # Always 0 or always 1 is not a reason: such a column may count a rare word.
-        elif one and column.kind != "category" and (column.kind == "date" or there[0] not in (0.0, 1.0)):
-            use = ("dropped", 0, missing, "the same value in every row")
+        elif len(there) == 1 and column.kind != "category" and (column.kind == "date" or there[0] not in (0.0, 1.0)):
+            note = "the same value in every row"
         elif column.kind == "category":
-            count = len(np.unique(there))
-            note = f"{count:,} different word{'s' * (not one)}"
+            use, note = "words", f"{len(there):,} different word{'s' * (len(there) > 1)}"
             note += f"; {missing:,} missing values are treated as a separate word" * bool(missing)
-            use = ("words", min(count + bool(missing), cap + 1), missing, note)
         else:
-            date = column.kind == "date"
-            notes = ["days, counted from the first date in the training rows of the first task"] * date
+            use, cells = ("date", cells / DAY) if column.kind == "date" else ("numbers", cells)
+            notes = ["days, counted from the first date in the training rows of the first task"] * (use == "date")
             gaps = f"{missing:,} missing values are replaced by the median of the training rows of the first task"
-            cells = cells / (DAY if date else 1)
-            use = ("date" if date else "numbers", 1, missing, "; ".join([*notes, *[gaps] * bool(missing)]))
-        uses.append((column.name, *use))
-        total += use[1]
-        if total > most:
-            raise DataError(
-                f"The table gives more than {most:,} features for its {len(rows):,} rows (column {column.name!r} is "
-                "one too many). Leave columns out, lower the number of 0/1 columns per category, or use fewer rows."
-            )
-        if use[0] != "dropped":
-            varies |= missing > 0 or not one
+            note = "; ".join([*notes, *[gaps] * bool(missing)])
+        uses.append((column.name, use, missing, note))
+        if use != "dropped":
+            total += min(len(there) + bool(missing), cap + 1) if use == "words" else 1
+            varies |= missing > 0 or len(there) > 1
             kept.append(column)
             values.append(cells)
+    if total > (most := min(MAX_FEATURES, MAX_CELLS // len(rows))):
+        raise DataError(
+            f"The table gives {total:,} features for its {len(rows):,} rows; at most {most:,} are possible. Leave out "
+            "columns, lower the number of 0/1 columns per category, or use fewer rows."
+        )
     if not varies:
         reasons = "; ".join(f"{name!r}: {note}" for name, *_, note in uses[:5])
         raise DataError(f"No column is left to learn from. {reasons or 'There are only a label and a task column'}.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import io
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from imrc._checks import DataError
-from imrc._types import Ints
-from imrc.tables.cells import fits, is_missing, is_readable, understand
-from imrc.tables.packed import OTHER, damage, kind_of, unwrap
+from imrc.tables.cells import is_missing, is_readable, understand
+from imrc.tables.packed import OTHER, damage, kind_of, unpack
 from imrc.tables.table import (
     MAX_COLUMNS,
     MAX_UNPACKED_BYTES,
@@ -26,7 +24,6 @@ from imrc.tables.table import (
     Table,
     check_size,
     clean_name,
-    plain_number,
     unique_names,
 )
 from imrc.wording import listed
@@ -44,50 +41,34 @@ _AS_TEXT = dict.fromkeys((f"f{j}" for j in range(MAX_COLUMNS)), pa.string())
 
 @dataclass
 class _Raw:
-    """Names and cells (pyarrow arrays) before they are interpreted.
-
-    `rows` are the numbers of the rows left, None for all; `native` is False where a file does not declare its decimal
-    separator; `mark` is the usual one there.
-    """
+    """Names and cells (pyarrow arrays) before they are interpreted; `mark` is the usual decimal separator."""
 
     names: list[str]
     cells: list[Any]
     format: str
     notes: list[str] = field(default_factory=list)
-    native: bool = True
     mark: str = "."
     choices: dict[str, tuple[Any, ...]] = field(default_factory=dict)
-    rows: Ints | None = None
 
 
 # Text
 
 
 def decode(data: bytes) -> tuple[bytes, str, list[str]]:
-    """Return the text as UTF-8 without a byte order mark, its original encoding, and notes on what was guessed.
-
-    >>> decode("a;b".encode("utf-16"))
-    (b'a;b', 'UTF-16', [])
-    """
-    head, encoding, notes = data[:4096], "UTF-8", list[str]()
-    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    """Return the text as UTF-8 without a byte order mark, its original encoding, and notes on what was guessed."""
+    encoding = "UTF-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "UTF-8"
+    notes = list[str]()
     try:
-        if wide or head.count(0) > len(head) // 4:  # every other byte of Latin text in UTF-16 is zero
-            order, encoding = "le" if head[1::2].count(0) > head[::2].count(0) else "be", "UTF-16"
-            data = data.decode("utf-16" if wide else f"utf-16-{order}").encode()
-        data = data.removeprefix(codecs.BOM_UTF8)
+        data = data.decode("utf-16").encode() if encoding == "UTF-16" else data.removeprefix(codecs.BOM_UTF8)
         data.isascii() or data.decode()
     except UnicodeError as error:
-        at = getattr(error, "start", 0)
         if encoding == "UTF-16":
-            why = f"The file is written in UTF-16, but it is damaged near byte {at + 1:,}."
-            raise DataError(f"{why} Save it again as UTF-8.") from None
-        line = data.count(b"\n" if b"\n" in data else b"\r", 0, at) + 1
+            raise DataError("The file is written in UTF-16, but it is damaged. Save it again as UTF-8.") from None
+        line = data.count(b"\n" if b"\n" in data else b"\r", 0, getattr(error, "start", 0)) + 1
         data, encoding = data.decode("cp1252", "backslashreplace").encode(), "Windows-1252"
-        word = re.search(r"[^\W\d_]*[^\x00-\x7f][^\W\d_]*", data[: 1 << 18].decode(errors="ignore"))
         notes.append(
-            f"The file is not UTF-8 (see line {line:,}), so it was read as Windows-1252"
-            f"{f', for example {word[0][:30]!r}' if word else ''}. If letters look wrong, save it again as UTF-8."
+            f"The file is not UTF-8 (see line {line:,}), so it was read as Windows-1252. If letters look wrong, "
+            "save it again as UTF-8."
         )
     if b"\0" in data:
         raise DataError(OTHER)
@@ -95,12 +76,9 @@ def decode(data: bytes) -> tuple[bytes, str, list[str]]:
 
 
 def sniff_delimiter(data: bytes) -> str:
-    r"""Return the delimiter that splits most of the first lines like the very first; "" if there is none.
+    """Return the delimiter that splits most of the first lines like the very first; "" if there is none.
 
     The comma is tried last, because it may be part of numbers.
-
-    >>> sniff_delimiter(b"a;b\n1,5;2\n3,1;4\n")
-    ';'
     """
     text = re.sub(r'"(?:[^"]|"")*"', "q", data[: 1 << 16].decode(errors="ignore"))  # quoted text does not count
     lines = [line for line in text.splitlines() if line.strip()][:200]
@@ -113,43 +91,31 @@ def sniff_delimiter(data: bytes) -> str:
 def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"') -> list[Any]:
     """Return UTF-8 text as columns of strings.
 
-    Every row needs as many cells as the first; otherwise DataError names rows. Cells may be quoted, with `quote`
-    doubled inside them. Row numbers in messages do not count the first row.
+    Every row needs as many cells as the first; otherwise DataError names the first that does not. Cells may be quoted,
+    with `quote` doubled inside them. Row numbers in messages do not count the first row.
     """
     line = re.split(rb"[\r\n]", data[: 1 << 20].lstrip(b"\r\n"), maxsplit=1)[0]
     if line.count(delimiter.encode()) > MAX_COLUMNS:
         raise DataError(f"The first line of the file has more than {MAX_COLUMNS:,} cells; that is too many.")
-    marks, bad = data.count(quote.encode()), list[str]()
-
-    def invalid(row: Any) -> str:  # noqa: ANN401 - pyarrow's row object
-        bad.append(f"row {row.number - 1:,} has {row.actual_columns} cell{'s' * (row.actual_columns != 1)}")
-        return "skip" if len(bad) < 4 else "error"
-
+    marks = data.count(quote.encode())
     try:
         table = pa.csv.read_csv(
             pa.BufferReader(data),
             # Row numbers are only known with a single thread.
             pa.csv.ReadOptions(use_threads=False, block_size=_LONGEST, autogenerate_column_names=True),
-            pa.csv.ParseOptions(
-                delimiter=delimiter,
-                quote_char=marks > 0 and quote,
-                newlines_in_values=marks > 0,
-                invalid_row_handler=invalid,
-            ),
+            pa.csv.ParseOptions(delimiter=delimiter, quote_char=marks > 0 and quote, newlines_in_values=marks > 0),
             pa.csv.ConvertOptions(check_utf8=False, column_types=_AS_TEXT, strings_can_be_null=False),
         )
     except pa.ArrowInvalid as error:
-        why = str(error).splitlines()[0][:150]
-        if "straddling" in why:
-            why = "A row is longer than 16 MB. Look for a quotation mark that is not closed"
-        if not bad:
-            raise DataError(f"The table cannot be read: {why}.") from None
-    if bad:
-        more = " and more rows do not match" if len(bad) > 3 else ""
+        why = "A row is longer than 16 MB" if "straddling" in str(error) else str(error).splitlines()[0][:150]
+        if bad := re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", why):
+            number, width, found = map(int, bad.groups())
+            cells = f"{found:,} cell{'s' * (found != 1)}"
+            why = f"The first line of the file has {width:,} cells, but row {number - 1:,} has {cells}"
         raise DataError(
-            f"All rows need as many cells as the first line of the file, but {', '.join(bad[:3])}{more} (rows are "
-            "counted below the header). Look for a missing or extra separator, or a quotation mark that is not closed."
-        )
+            f"{why} (rows are counted below the header). Look for a missing or extra separator, or a quotation mark "
+            "that is not closed."
+        ) from None
     rows = table.num_rows - 1
     if marks % 2 and any("\n" in str(c[-1]) for c in table.columns if len(c)):
         raise DataError(f"A quotation mark in row {rows:,} is not closed before the file ends.")
@@ -174,7 +140,7 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
     rest = np.flatnonzero(~again)
     shown = np.unique([0, *rest[: 1 + min(200, 200_000 // len(first))], *rest[-3:]]).astype(np.int64)
     cells = [pa.array(column.take(pa.array(shown)).to_pylist(), pa.string()) for column in raw.cells[:300]]
-    top = [understand("", pa.chunked_array([one]), Reading(), raw.mark, skip=int(len(rest) > 0)) for one in cells]
+    top = [understand("", pa.chunked_array([one]), Reading(), raw.mark, int(len(rest) > 0)) for one in cells]
     typed = np.array([column.kind in ("number", "date") for column in top])
     there = np.array([column.present for column in top])
     blank = np.array([is_missing(pc.utf8_trim_whitespace(one)) for one in cells])
@@ -185,14 +151,10 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
     if reading.header is not None or data or values.any():
         data = data if reading.header is None else not reading.header
         raw.choices["header"] = (not data, data)
-    if reading.header is None and data:
-        kind = "numbers only" if values.all() else "values like those below"
-        raw.notes.append(
-            f"The first row contains {kind}, so it is read as data; header=True takes the column names from it."
-        )
-    elif reading.header is None and values.any():
-        seen = listed([repr(clean_name(cell)) for cell, value in zip(first, values, strict=False) if value], 3)
-        raw.notes.append(f"Column names were taken from the first row, also {seen}; header=False reads it as data.")
+        if reading.header is None:
+            how = "read as data; header=True takes the column names from it"
+            how = how if data else "taken for the column names; header=False reads it as data"
+            raw.notes.append(f"The first row ({listed([repr(clean_name(cell)) for cell in first], 3)}) is {how}.")
     if data:
         raw.names = [f"column {j + 1}" for j in range(len(first))]
         return raw
@@ -207,9 +169,11 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
             again[rows] = True
             numbers = listed([f"{row:,}" for row in rows.tolist()], 3)
             raw.notes.append(f"{len(rows):,} row{'s' * (len(rows) > 1)} left out (row {numbers}): {why}.")
-    kept = np.flatnonzero(~again[1:])
-    raw.rows = None if len(kept) == n_rows - 1 else kept
-    raw.cells = [column.slice(1) if raw.rows is None else column.slice(1).take(pa.array(kept)) for column in raw.cells]
+    left_out = bool(again.any())
+    if left_out:
+        raw.notes.append("Rows are counted without these in what follows.")
+    again[0] = True
+    raw.cells = [column.filter(pa.array(~again)) if left_out else column.slice(1) for column in raw.cells]
     return raw
 
 
@@ -217,65 +181,47 @@ def _read_text(data: bytes, reading: Reading) -> _Raw:
     data, encoding, notes = decode(data)
     if not data or data.isspace():
         raise DataError("The file is empty.")
-    if kind_of(data) == "other":
-        raise DataError(OTHER)
     if re.search(rb"(?im)^\s*@relation\b|^\s*@attribute\b", data[:20_000]):
         return _Raw(*parse_arff(data), f"ARFF, {encoding}", notes)
-    said = re.match(rb'"?sep=([,;\t])"?\r?\n', data)
-    data = data[said.end() :] if said else data
-    delimiter = said[1].decode() if said else sniff_delimiter(data)
+    told = re.match(rb'"?sep=([,;\t])"?\r?\n', data)
+    data = data[told.end() :] if told else data
+    delimiter = told[1].decode() if told else sniff_delimiter(data)
     if not delimiter:
         raise DataError(
             "Only one column was found. A table needs at least two: one with labels and one to learn from. Cells "
             "are separated by commas, semicolons or tabs. If this is another kind of file, save it as CSV."
         )
-    head, quote = re.split(rb"[\r\n]", data[: 1 << 16], maxsplit=1)[0], '"'
-    if re.fullmatch(rb"'[^']*'(?:[,;\t]'[^']*')*", head):
-        quote = "'"
-        notes.append("Single quotation marks around cells were removed.")
-    elif delimiter.encode() + b' "' in head:
-        data = re.sub(delimiter.encode() + b' +(?=")', delimiter.encode(), data)
-        notes.append("Blanks between separators and quotation marks were removed.")
-    columns = parse_delimited(data, delimiter, quote=quote)
-    raw = _Raw([], columns, f"{_SEPARATED[delimiter]}, {encoding}", notes, False, "." if delimiter == "," else "")
+    if re.match(rb"""'[^'\r\n]*'[,;\t]|[^\r\n]*[,;\t] +["']""", data):
+        raise DataError("Quotation marks in the first line are single or follow a blank. Save it with double ones.")
+    raw = _Raw([], parse_delimited(data, delimiter), f"{_SEPARATED[delimiter]}, {encoding}", notes)
+    raw.mark = "," if delimiter == ";" else "."
     return _headed(raw, reading)
 
 
-_ATTRIBUTE = re.compile(
-    r"""@attribute\s+(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+))\s*(?:\{|numeric|real|integer|date|string|$)""",
-    re.IGNORECASE,
-)
-
-
 def parse_arff(data: bytes) -> tuple[list[str], list[Any]]:
-    r"""Return names and columns of ARFF text (UTF-8); DataError names the bad line or row. "?" is a missing value.
-
-    >>> text = b"@relation t\n@attribute x numeric\n@attribute c {a,b}\n@data\n1,a\n2,b\n"
-    >>> names, columns = parse_arff(text)
-    >>> names, columns[1].to_pylist()
-    (['x', 'c'], ['a', 'b'])
-    """
-    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+    """Return names and columns of ARFF text (UTF-8); DataError names the bad line or row."""
+    data = re.sub(rb"(?m)^[ \t]*%[^\n]*\n?", b"", data.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
     start = re.search(rb"(?im)^[ \t]*@data[ \t]*(?:%[^\n]*)?$", data)
     if start is None or start.start() > _LONGEST:
         raise DataError("The ARFF file has no @DATA line in its first 16 MB: it is incomplete or another kind of file.")
-    names = []
-    for line in re.findall(r"(?im)^[ \t]*(@attribute\b.*)", data[: start.start()].decode(errors="replace")):
-        match = _ATTRIBUTE.match(line[:100_000])
-        if match is None:
-            raise DataError(f"A line of the ARFF header cannot be read: {line[:80]!r}.")
-        names.append(re.sub(r"\\(.)", r"\1", next(filter(None, match.groups()), "")))
-    if not 0 < len(names) <= MAX_COLUMNS:
-        raise DataError(f"The ARFF file has {len(names):,} @ATTRIBUTE lines; 1 to {MAX_COLUMNS:,} can be read.")
-    body = re.sub(rb"(?m)^[ \t]*%[^\n]*\n?", b"", data[start.end() :]).lstrip(b"\n \t")
+    head, body = data[: start.start()].decode(errors="replace"), data[start.end() :].lstrip(b"\n \t")
+    kinds = r"(?:\{|numeric|real|integer|date|string)"
+    line = rf"(?im)^[ \t]*@attribute[ \t]+('[^'\n]*'|\"[^\"\n]*\"|[^\s{{'\"]+)[ \t]*{kinds}"
+    names = [name.strip("'\"") for name in re.findall(line, head)]
+    if not 0 < len(names) == len(re.findall(r"(?im)^[ \t]*@attribute\b", head)) <= MAX_COLUMNS:
+        raise DataError(
+            "Each @ATTRIBUTE line of the ARFF header needs a name and a kind: numeric, date, string or a list, not "
+            f"relational. At most {MAX_COLUMNS:,} columns are possible; {len(names):,} such lines were found."
+        )
     if not body.strip():
         raise DataError("The ARFF file has a header but no data rows.")
     if body.startswith(b"{"):
         raise DataError(OTHER)
     quote = "'" if b"'" in body and b'"' not in body else '"'
-    # All rows must fit the header, even the first: a first line of empty cells fixes the number of cells.
+    # All rows must match the header, even the first: a first line of empty cells fixes the number of cells.
     width = b"," * (len(names) - 1) if len(names) > 1 else quote.encode() * 2
-    return names, [column.slice(1) for column in parse_delimited(width + b"\n" + body, ",", quote=quote)]
+    columns = parse_delimited(width + b"\n" + body, ",", quote=quote)
+    return names, [column.slice(1) for column in columns]
 
 
 # Excel, Parquet, data frames
@@ -300,21 +246,16 @@ def _read_workbook(data: bytes, reading: Reading) -> _Raw:
                 break
         else:
             raise DataError(_NO_SHEET)
-        rows = np.array([list(row) for row in sheet.iter_rows()], dtype=object)
-    (top, left), raw, filled = sheet.start or (0, 0), _Raw([], [], f"Excel workbook, sheet {clean_name(name)!r}"), 0
+        rows = np.array([[_in_words(cell) for cell in row] for row in sheet.iter_rows()], dtype=object)
+    raw = _Raw([], [], f"Excel workbook, sheet {clean_name(name)!r}")
     if len(names) > 1:
         aside = f" ({len(hidden)} of them hidden)" if hidden else ""
         raw.notes.append(
             f"The workbook has {len(names)} sheets{aside}; {clean_name(name)!r} is read, the others are not (sheet=)."
         )
         raw.choices["sheet"] = (name, *(other for other in names if other != name))
-    for (r0, c0), (r1, c1) in sheet.merged_cell_ranges or ():
-        if r1 > r0 >= top and c0 >= left:
-            block = rows[r0 - top : r1 - top + 1, c0 - left : c1 - left + 1]
-            filled += (block[1:] == "").sum()
-            block[:] = block[:1, :1]
-    if filled:
-        raw.notes.append(f"{filled:,} cells that are merged with the one above have its value.")
+    if tall := [first[0] + 1 for first, last in sheet.merged_cell_ranges or () if last[0] > first[0]]:
+        raise DataError(f"Cells are merged over several rows (row {tall[0]:,} of the sheet). Split them and fill each.")
     counts = (rows != "").sum(axis=1)
     if not counts.any():  # formulas whose values are empty texts
         raise DataError(_NO_SHEET)
@@ -322,21 +263,13 @@ def _read_workbook(data: bytes, reading: Reading) -> _Raw:
     if titles := int((counts[:above] > 0).sum()):
         raw.notes.append(f"{titles} row{'s' * (titles != 1)} above the column names left out.")
     rows = rows[above:][counts[above:] > 0]
-    raw.cells = [pa.chunked_array([[*map(_in_words, cells)]], pa.string()) for cells in rows.T if (cells != "").any()]
-    raw = _headed(raw, reading)
-    for name, cells in zip(raw.names, raw.cells, strict=True):
-        if not fits(cells, ".").any():
-            raw.notes.append(
-                f"Column {clean_name(name)!r} has no values. If it has formulas, open the file in Excel and save it "
-                "there: their values are saved with them."
-            )
-    return raw
+    raw.cells = [pa.chunked_array([cells], pa.string()) for cells in rows.T if (cells != "").any()]
+    return _headed(raw, reading)
 
 
-def _in_words(value: Any) -> str:  # noqa: ANN401 - what a sheet holds
-    if isinstance(value, float):  # Excel keeps 15 digits, so longer identifiers may have become equal
-        return f"{value:.0f}" if 1e15 <= abs(value) < 1e21 else plain_number(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _in_words(value: Any) -> str:  # noqa: ANN401 - what a sheet contains
+    """Return a cell as text; of a whole number all digits, because Excel keeps only 15 of longer identifiers."""
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def _read_parquet(data: bytes) -> _Raw:
@@ -377,7 +310,15 @@ def read_frame(frame: pd.DataFrame, name: str, reading: Reading) -> Table:
 
 def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
     """Return the table in the bytes of a file; the kind of file is determined from its content, not its name."""
-    data, kind, notes = unwrap(data, MAX_UNPACKED_BYTES)
+    kind, notes = kind_of(data), list[str]()
+    if kind in ("gzip", "zip"):
+        notes.append(f"The file was unpacked from {kind}.")
+        data = unpack(data, MAX_UNPACKED_BYTES)
+        kind = kind_of(data)
+    if kind in ("gzip", "zip"):
+        raise DataError("The file contains an archive inside an archive. Unpack it and use the table inside.")
+    if kind == "other":
+        raise DataError(OTHER)
     if kind == "excel":
         raw = _read_workbook(data, reading)
     else:
@@ -386,53 +327,33 @@ def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
     raw.notes = [*notes, *raw.notes]
     if reading.sheet is not None and kind != "excel":
         raw.notes.append(f"sheet={reading.sheet!r} was not used: only an Excel workbook has sheets.")
-    if reading.header is False and kind != "excel" and raw.native:
+    if reading.header is False and "header" not in raw.choices:
         raw.notes.append("header=False was not used, because the file itself names its columns.")
     return _understood(raw, name, reading)
-
-
-def _first_cells(cells: pa.Array | None, shown: int) -> Sequence[str]:
-    """Return the first cells as they are in the file, safe to show; "…" for what has no text."""
-    try:
-        texts = ["…"] * shown if cells is None else cells.slice(0, shown).cast(pa.string()).to_pylist()
-    except pa.ArrowException:  # dates beyond the calendar, or in an unknown time zone
-        texts = ["…"] * shown
-    return ["" if one is None else clean_name(one) for one in texts]
 
 
 def _understood(raw: _Raw, title: str, reading: Reading, n_rows: int = 0) -> Table:
     n_rows = n_rows or next((len(cells) for cells in raw.cells if cells is not None), 0)
     if not n_rows:
         raise DataError("The table has column names but no rows." if raw.cells else "The table has no columns.")
-    names, renamed = unique_names(raw.names)
-    preview = tuple(zip(*(_first_cells(cells, min(PREVIEW_ROWS, n_rows)) for cells in raw.cells), strict=True))
-
-    def read(j: int, mark: str) -> Column:
-        if raw.cells[j] is None:
-            note = "contains times of day, durations, lists or other nested values, or bytes, and is left out"
-            return Column(names[j], "empty", np.full(n_rows, np.nan), notes=(note,))
-        return understand(names[j], raw.cells[j], reading, mark, native=raw.native, rows=raw.rows)
-
-    columns: list[Column] = []
-    for j in range(len(names)):
-        columns.append(read(j, raw.mark))
-        if "decimal" not in columns[j].choices:
-            raw.cells[j] = None  # each column's text is freed once it is understood
-    # The decimal separator of columns that leave no doubt holds for the others too.
-    sure = {column.decimal for column in columns if column.decimal and "decimal" not in column.choices}
-    for j, column in enumerate(columns):
-        if "decimal" in column.choices and len(sure) == 1 and reading.decimal is None:
-            columns[j] = read(j, *sure)
-    notes = [*raw.notes, *renamed[:5]]
-    if len(renamed) > 5:
-        notes.append(f"{len(renamed) - 5} more columns had names that occur several times.")
+    names, columns, preview = unique_names(raw.names), list[Column](), []
+    for j, name in enumerate(names):
+        cells, raw.cells[j] = raw.cells[j], None  # each column's text is freed once it is understood
+        if cells is None:
+            why = "contains times of day, durations, lists or other nested values, or bytes, and is left out"
+            columns.append(Column(name, "empty", np.full(n_rows, np.nan), notes=(why,)))
+        else:
+            columns.append(understand(name, cells, reading, raw.mark))
+        text = cells is not None and "string" in str(cells.type)
+        preview.append(cells[:PREVIEW_ROWS].to_pylist() if text else columns[-1].words(PREVIEW_ROWS).tolist())
+    notes = raw.notes
+    if several := [name for name in names if re.search(r" \(\d+\)$", name) and name not in raw.names]:
+        notes.append(f"Several columns have the same name; they are called {listed([*map(repr, several)], 5)} here.")
     for column in columns:
         notes += [f"Column {column.name!r}: {note}." for note in column.notes]
-        if "dayfirst" in column.choices:
-            raw.choices["dayfirst"] = (bool(column.dayfirst), not column.dayfirst)
-        if "decimal" in column.choices:
-            raw.choices["decimal"] = (column.decimal, "," if column.decimal == "." else ".")
+        raw.choices |= column.choices
     stem = re.sub(r"(\.(csv|tsv|txt|tab|dat|arff|parquet|xlsx?|xlsm|gz|zip))+$", "", title, flags=re.IGNORECASE)
     # The name appears in texts with markup, so it has no markup and no web address.
     stem = re.sub(r"[^\w .-]+", " ", clean_name(stem)).replace("www.", "www ").strip(" ._") or "table"
-    return Table(stem, tuple(columns), n_rows, raw.format, tuple(notes), preview, choices=raw.choices)
+    rows = tuple(tuple(clean_name(cell or "") for cell in row) for row in zip(*preview, strict=True))
+    return Table(stem, tuple(columns), n_rows, raw.format, tuple(notes), rows, choices=raw.choices)

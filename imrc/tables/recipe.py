@@ -51,7 +51,7 @@ class Recipe:
         """Return the recipe a sequence was made with; if no table was read, one by names and kinds."""
         if "recipe" in sequence.info:
             return cls.from_dict(sequence.info["recipe"])
-        names, _ = unique_names(sequence.feature_names or [""] * sequence.n_features)
+        names = unique_names(sequence.feature_names or [""] * sequence.n_features)
         kinds = sequence.column_kinds or ("undeclared",) * len(names)
         told: dict[str, Any] = {"decimal": "", "dayfirst": None, "fill": 0.0}
         features = []
@@ -77,7 +77,7 @@ class Recipe:
         Features are as in the tasks of the recipe, with NaN where a cell is missing (with `fill`, the median of
         the first task) and the number after the last word for a new one. Labels and tasks are "" where a row has none.
         """
-        from imrc.tables.cut import periods_of
+        from imrc.tables.cut import period_in_words, periods_of
 
         table = source if isinstance(source, Table) else self.read(source)
         there, notes = set(table.names), list(table.notes)
@@ -93,27 +93,25 @@ class Recipe:
         if self.task is not None and self.task["name"] in there:
             column = table.column(self.task["name"])
             if column.kind == "date" == self.task["kind"]:
-                codes, names = periods_of(column.values[column.present], self.task["period"])
-                tasks[column.present] = np.array(names, dtype=object)[codes]
+                starts = periods_of(column.values[column.present], self.task["period"])
+                tasks[column.present] = [period_in_words(start, self.task["period"]) for start in starts]
             else:
                 tasks = column.words()
         return X, labels, tasks.astype(str), notes
 
     def _values(self, table: Table, told: Mapping[str, Any], fill: bool, notes: list[str]) -> Floats:
         column = table.column(told["name"])
-        values = np.where(column.present, column.values, np.nan).astype(np.float64)
         if told["kind"] == "category" and column.present.any():
-            place, other = places(told["categories"]), len(told["categories"])
-            words, codes = np.unique(column.words().astype(str), return_inverse=True)
-            found = np.array([place.get(word, place.get(_plain(word), other)) for word in words], dtype=np.float64)
-            if new := [repr(str(word)) for word, code in zip(words, found, strict=True) if word and code == other]:
-                counted = (
-                    f"{len(new):,} new words ({listed(new, 3)}) count"
-                    if len(new) > 1
-                    else f"1 new word ({new[0]}) counts"
-                )
-                notes.append(f"Column {column.name!r}: {counted} as other.")
-            return np.where(column.present, found[codes], np.nan)
+            column, place, other = column.as_words(), places(told["categories"]), len(told["categories"])
+            codes = [place.get(word, place.get(_plain(word), other)) for word in column.categories]
+            new = [repr(word) for word, code in zip(column.categories, codes, strict=True) if code == other]
+            if new:
+                count = f"{len(new):,} new word{'s' * (len(new) > 1)} ({listed(new, 3)})"
+                notes.append(f"Column {column.name!r}: {count} count{'s' * (len(new) == 1)} as other.")
+            # Words that are not listed are new.
+            found = np.array([*codes, other], dtype=np.float64)[np.minimum(column.values, len(codes))]
+            return np.where(column.present, found, np.nan)
+        values = np.where(column.present, column.values, np.nan).astype(np.float64)
         if column.kind not in (told["kind"], "empty"):
             notes.append(f"Column {column.name!r} no longer contains {told['kind']}s, so its cells count as missing.")
             values[:] = np.nan
@@ -141,11 +139,7 @@ class Recipe:
 
 
 def places(words: Sequence[Any]) -> dict[Any, int]:
-    """Return the place of each word; true and false may be capitalised, as in Python and some files.
-
-    >>> places(["false", "true", "x"])
-    {'false': 0, 'true': 1, 'x': 2, 'False': 0, 'FALSE': 0, 'True': 1, 'TRUE': 1}
-    """
+    """Return the place of each word; true and false may be capitalised, as in Python and some files."""
     found = {word: place for place, word in enumerate(words)}
     for word in [one for one in found if str(one).lower() in ("false", "true")]:
         for way in (str(word).lower(), str(word).title(), str(word).upper()):
@@ -163,29 +157,21 @@ def _plain(word: str) -> str:
 
 def recipe_of(
     table: Table,
-    label: Column,
-    source: Column,
-    task: Column | None,
-    period: str,
+    label: tuple[Column, float | None, list[Any]],
+    task: tuple[Column | None, str],
     columns: Sequence[Column],
     first: Floats,
 ) -> Recipe:
-    """Return the recipe of a cut; `source` is the label before a threshold was set, `first` the first task."""
-    said: dict[str, Any] = {"kind": label.kind, "classes": list(label.categories)}
-    if label.kind != "category":
-        present = np.unique(label.values[label.present])
-        whole = label.kind == "number" and (present == np.round(present)).all()
-        said["classes"] = [int(value) if whole else plain_number(value) for value in present]
-    elif source.kind == "number" and label.categories[0].startswith("above "):
-        said |= {"kind": "number", "threshold": float(label.categories[0].removeprefix("above "))}
-    features = []
-    for column, cells in zip(columns, first.T, strict=True):
-        fill = 0.0 if np.isnan(cells).all() else float(np.nanmedian(cells))
-        more = {"categories": list(column.categories)} if column.kind == "category" else {"fill": fill}
-        features.append(_told(column) | more)
+    """Return the recipe of a cut; `label` has threshold and classes, `task` the period, `first` is the first task."""
+    fills = [0.0 if np.isnan(cells).all() else float(np.nanmedian(cells)) for cells in first.T]
+    features = [
+        _told(column) | ({"categories": list(column.categories)} if column.kind == "category" else {"fill": fill})
+        for column, fill in zip(columns, fills, strict=True)
+    ]
     reading = {name: values[0] for name, values in table.choices.items() if name in ("dayfirst", "decimal")}
     reading["header"] = table.choices.get("header", (True,))[0]
-    return Recipe(_told(source) | said, None if task is None else _told(task) | {"period": period}, features, reading)
+    told = _told(label[0]) | {"threshold": label[1], "classes": label[2]}
+    return Recipe(told, None if task[0] is None else _told(task[0]) | {"period": task[1]}, features, reading)
 
 
 def _told(column: Column) -> dict[str, Any]:

@@ -23,9 +23,6 @@ def sample_csv(rows: int = 2400, seed: int = 0) -> bytes:
     """Return a CSV with dates, a category, numbers, missing values and two classes that drift from week to week.
 
     It holds 60 made-up pump readings a week. The settings at which a pump fails drift over the weeks.
-
-    >>> sample_csv(2).decode().splitlines()[0]
-    'date,pump,temperature,pressure,vibration,flow,state'
     """
     generator = np.random.default_rng([seed, 6])
     week = np.arange(rows) // 60
@@ -63,10 +60,6 @@ def suggest(table: Table) -> Suggestion:
     The label is a column with 2 to 50 different values and a telling name, else the last column if it has at most
     10 different words or whole numbers, else the only such column of words; None if in doubt.
     The task is a date, or a column with a telling name and repeated values.
-
-    >>> from imrc.tables import open_table
-    >>> suggest(open_table(sample_csv()))
-    Suggestion(label='state', task='date', period='month', block=120)
     """
     possible = [c for c in table.columns if c.kind in ("number", "category") and 2 <= c.distinct <= MAX_CLASSES]
     named = [c for c in possible if c.name.lower() in _LABEL_WORDS]

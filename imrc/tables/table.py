@@ -69,7 +69,7 @@ class Column:
     period: Period = "value"
     decimal: str = ""
     dayfirst: bool | None = None
-    choices: tuple[str, ...] = ()
+    choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     spelt: NDArray[Any] | None = None
 
     @property
@@ -161,11 +161,7 @@ def check_size(rows: int, columns: int) -> None:
 
 
 def clean_name(text: object) -> str:
-    r"""Return a name that is safe to show anywhere: no markup, no formula, no control characters, not too long.
-
-    >>> clean_name("<img src=x>"), clean_name("=1+1"), clean_name("a\nb")
-    ('‹img src=x›', "'=1+1", 'a b')
-    """
+    """Return a name that is safe to show anywhere: no markup, no formula, no control characters, not too long."""
     # Text is cut first, because normalising a cell of many megabytes would take long.
     short = unicodedata.normalize("NFC", str(text)[: 4 * MAX_NAME])
     short = re.sub("[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", short)
@@ -178,48 +174,30 @@ def clean_name(text: object) -> str:
     return short if len(short) <= MAX_NAME else short[: MAX_NAME - 1] + "…"
 
 
-def unique_names(names: Iterable[object], prefix: str = "column") -> tuple[list[str], list[str]]:
-    """Return safe, distinct names, and a note for each that was changed to make it distinct.
-
-    >>> unique_names(["a", "a", ""])[0]
-    ['a', 'a (2)', 'column 3']
-    """
+def unique_names(names: Iterable[object], prefix: str = "column") -> list[str]:
+    """Return safe, distinct names."""
     result: dict[str, None] = {}
-    notes: list[str] = []
     counts: dict[str, int] = {}
     for position, raw in enumerate(names, start=1):
         name = base = clean_name(raw) or f"{prefix} {position}"
         while name in result:
             counts[base] = counts.get(base, 1) + 1
             name = f"{base} ({counts[base]})"
-        if name != base:
-            notes.append(f"There are several columns called {base!r}; number {position} is called {name!r} here.")
         result[name] = None
-    return list(result), notes
+    return list(result)
 
 
 def plain_number(value: float) -> str:
-    """Return a number with exactly the digits it has.
-
-    >>> plain_number(1234567.0), plain_number(0.1), plain_number(1e300)
-    ('1234567', '0.1', '1e+300')
-    """
+    """Return a number with exactly the digits it has."""
     if 1e-5 <= abs(value) < 1e16 or value == 0:
         return str(np.format_float_positional(value, trim="-"))
     return repr(float(value))
 
 
 def date_in_words(seconds: float) -> str:
-    """Return a moment as text, the date with the time unless it is midnight.
-
-    >>> date_in_words(0.0), date_in_words(3600.0)
-    ('1970-01-01', '1970-01-01 01:00')
-    """
-    whole = int(np.floor(seconds))
-    text = str(np.datetime64(whole, "s")).replace("T", " ")
-    if whole == seconds:
-        return text[:10] if whole % DAY == 0 else text[: 16 if whole % 60 == 0 else 19]
-    return text + f"{seconds - whole:.6f}".rstrip("0")[1:]
+    """Return a moment as text, the date with the time unless it is midnight."""
+    text = str(np.datetime64(round(seconds * 1e6), "us")).replace("T", " ")
+    return re.sub(r"(?:(?: 00:00)?:00)?\.0+$|0+$", "", text)
 
 
 def csv_text(frame: pd.DataFrame) -> str:

@@ -35,7 +35,7 @@ def test_sample_file_is_cut_as_the_library_cuts_it_and_used_everywhere(page):
     assert metrics(test)["Tasks"] == "10"
     assert metrics(test)["Features"] == str(expected.sequence.n_features)
     assert "one per month" in texts(test)
-    assert "'vibration' (86 cells)" in texts(test).replace("\\", "")
+    assert "'vibration' (86 missing values" in texts(test).replace("\\", "")
     test.selectbox(key="own_period_0").set_value("quarter").run()
     assert metrics(test)["Tasks"] == "4"
     test.button(key="own_use").click().run()

@@ -107,7 +107,7 @@ def test_array_readers_on_random_bytes(data, start):
 @QUICK
 @given(st.lists(st.text(max_size=80), max_size=10))
 def test_names_are_safe_and_distinct(names):
-    cleaned, _ = unique_names(names)
+    cleaned = unique_names(names)
     assert len(set(cleaned)) == len(names)
     for name in cleaned:
         assert name

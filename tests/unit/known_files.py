@@ -163,8 +163,7 @@ def dates() -> Iterator[Known]:
     german = [f"{one.day}. {MONTHS[one.month - 1]} {one.year}" for one in WHEN]
     yield Known("German names of months", with_column(german), {"v": WHEN})
     zones = [f"{one:%Y-%m-%d}T00:00:00{'+02:00' if i % 2 else 'Z'}" for i, one in enumerate(WHEN)]
-    utc = [one - dt.timedelta(hours=2 * (i % 2)) for i, one in enumerate(WHEN)]
-    yield Known("several zones", with_column(zones), {"v": utc})
+    yield Known("several zones", with_column(zones), {"v": zones}, says="which are in several time zones")
     for form, kind in PERIODS.items():
         steps = [dt.datetime(2019 + i // 12, 1 + i % 12, 1) for i in range(ROWS)]
         if kind == "Q":
@@ -172,14 +171,15 @@ def dates() -> Iterator[Known]:
         if kind == "W":
             steps = [dt.datetime(2018, 12, 31) + dt.timedelta(weeks=i) for i in range(ROWS)]
         cells = [one.strftime(form).replace("{q}", str((one.month + 2) // 3)) for one in steps]
-        yield Known(form, with_column(cells), {"v": steps})
+        says = "kept as words because of '01.2019'" if form == "%m.%Y" else ""
+        yield Known(form, with_column(cells), {"v": cells if says else steps}, says=says)
     mixed = [dt.datetime(2020, 1 + i * 5 % 12, 1 + i * 7 % 12) for i in range(ROWS)]
     us = [dt.datetime(2020, 1 + i, 1) for i in range(12)] * 3
     for form in ("%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y", "%d/%m/%y", "%m/%d/%Y", "%m-%d-%Y", "%m/%d/%y"):
         name, days = ("either order", mixed) if form[:2] == "%d" else ("months in order", sorted(us))
         yield Known(f"{form}, {name}", with_column([one.strftime(form) for one in days]), {"v": days}, says="dayfirst=")
     cells = [one.strftime("%y-%m-%d") for one in WHEN]
-    yield Known("%y-%m-%d", with_column(cells), {"v": WHEN}, says="is 2019-11-03")
+    yield Known("%y-%m-%d", with_column(cells), {"v": WHEN})
     for wrong, form in (("31.04.2020", "%d.%m.%Y"), ("2021-02-29", "%Y-%m-%d"), ("13/13/2020", "%d/%m/%Y")):
         cells = [one.strftime(form) for one in WHEN]
         content, right = with_column([*cells[:7], wrong, *cells[8:]]), [*WHEN[:7], None, *WHEN[8:]]
@@ -218,7 +218,7 @@ NOTATIONS: dict[str, Callable[[float], str]] = {
     "full width": lambda v: f"{v:.2f}".translate(str.maketrans("0123456789", "０１２３４５６７８９")),
 }
 
-RARE = ("brackets", "minus at the end")
+RARE = ("brackets", "minus at the end", "typographic minus", "Arabic digits")
 """Notations that are kept as words, with a note."""
 
 
@@ -239,6 +239,7 @@ def numbers() -> Iterator[Known]:
         ("infinity", ["1.5", "inf", "-Infinity", "2.5"], [1.5, None, None, 2.5], "infinite"),
         ("beyond", ["1.5", "1e999", "2.5"], [1.5, None, 2.5], "infinite"),
         ("1E3", ["1E3", "2E3"], [1000, 2000], ""),
+        ("17 digits", ["1.1648639811110282", "0.30000000000000004"], [1.1648639811110282, 0.1 + 0.2], ""),
     ):
         many, right = (list(part) * (ROWS // len(part)) for part in (cells, found))
         yield Known(name, with_column(many), {"v": right}, says=says)
@@ -263,9 +264,10 @@ def long() -> Iterator[Known]:
     for form in ("%Y-%m-%d %H:%M:%S", "%d.%m.%Y %H:%M"):
         yield Known(f"long, {form}", with_column([f"{one:{form}}" for one in moments]), {"v": moments})
     whole: list[Any] = list(range(1000, 7000))
-    for last, read, says in (("007", 7, "zeros"), ("8.125", 8.125, "decimal="), ("12x", None, "row 6,001")):
+    for last, read, says in (("8.125", 8.125, "decimal="), ("12x", None, "row 6,001")):
         content = with_column([*map(str, whole), last])
         yield Known(f"long, {last} at the end", content, {"v": [*whole, read]}, says=says)
+    yield Known("long, 007 at the end", with_column([*map(str, whole), "007"]), says="because of '007' in row 6,001")
     german = [NOTATIONS["1.234,50"](v) for v in many]
     yield Known("long, 1.5 at the end", with_column([*german, "1.5"]), {"v": [*many, None]}, says="row 6,001")
 
@@ -329,11 +331,11 @@ def identifiers() -> Iterator[Known]:
             many = [cells[i % len(cells)] for i in range(ROWS)]
             yield Known(name, with_column(many), {"v": many})
     padded = [f"{i:02d}" for i in range(1, 7)]
-    yield _as_tasks("numbers with zeros", padded, [str(int(cell)) for cell in padded])
+    yield _as_tasks("numbers with zeros", padded, padded)
     yield _as_tasks("years", ["2018", "2019", "2020"], ["2018", "2019", "2020"])
     yield _as_tasks("numbers not sorted", ["10", "9", "2"], ["2", "9", "10"])
     yield _as_tasks("year and month", ["202001", "202002", "202101"], ["202001", "202002", "202101"])
-    for form in ("%Y%m%d", "%d%m%Y", "%d.%m.%Y", "%m.%Y"):
+    for form in ("%Y%m%d", "%d%m%Y", "%d.%m.%Y"):
         months = [dt.date(2019 + i // 12, 1 + i % 12, 15) for i in range(10, 16)]
         shown = [f"{one:%Y-%m}" for one in months]
         found = _as_tasks(form, [one.strftime(form) for one in months], shown)
@@ -359,7 +361,7 @@ def labels() -> Iterator[Known]:
         "letters": (["süß", "größe"], {"süß", "größe"}),
         "percent": (["5%", "10%"], {"5", "10"}),
         "1 and 1.0": (["1", "1.0", "2"], {"1", "1.0", "2"}),
-        "zip codes": (["01234", "12345"], {"1234", "12345"}),
+        "zip codes": (["01234", "12345"], {"01234", "12345"}),
     }
     for name, (cells, classes) in groups.items():
         yield _as_label(name, cells, classes)
@@ -431,10 +433,12 @@ def structure() -> Iterator[Known]:
             ("Windows", good.replace("\n", "\r\n")),
             ("no end", good.rstrip("\n")),
             ("quoted", quoted),
-            ("quotes after blanks", quoted.replace(separator, f"{separator} ")),
-            ("single quotes", quoted.replace('"', "'")),
         ):
             yield Known(f"{name}, {separator!r}", content.encode(), expected)
+        for content in (quoted.replace(separator, f"{separator} "), quoted.replace('"', "'")):
+            yield Known(
+                f"quotes, {separator!r}", content.encode(), refused=True, says="Quotation marks in the first line"
+            )
     yield Known("years as names", written({"country": word, "2019": value, "y": LETTERS}).encode(), {"2019": VALUES})
     yield Known("names twice", b"x,x,y\n" + b"1,2,a\n3,4,b\n" * 18, {"x (2)": [2, 4] * 18})
     yield Known("commas in quotes", written({"t": ["a, b"] * ROWS, "v": value, "y": LETTERS}).encode(), {"v": VALUES})
@@ -447,6 +451,9 @@ def encodings() -> Iterator[Known]:
     for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "latin-1"):
         for end in ("\n", "\r\n"):
             content = text.replace("\n", end).encode(encoding)
+            if encoding in ("utf-16-le", "utf-16-be"):
+                yield Known(f"{encoding} {end!r}", content, refused=True, says="not a kind of table")
+                continue
             says = "Windows-1252" if encoding in ("cp1252", "latin-1") else ""
             yield Known(f"{encoding} {end!r}", content, expected, says=says)
             yield Known(f"{encoding} {end!r}, gzip", gzip.compress(content), expected, "made.csv.gz")
@@ -506,29 +513,28 @@ def workbooks() -> Iterator[Known]:
     for epoch in (False, True):
         for form in ("yyyy-mm-dd", "dd/mm/yyyy", "m/d/yy", "d. mmm yyyy", "dd.mm.yyyy hh:mm", "[$-409]d-mmm-yy;@"):
             yield Known(f"{form}, 1904: {epoch}", _book(rows, form=form, epoch=epoch), expected, "made.xlsx")
-    places = [name for name in ("north", "south", "west") for _ in range(12)]
-    first = [place if i % 12 == 0 else None for i, place in enumerate(places)]
-    merged = [("place", "v", "y"), *zip(first, VALUES, LETTERS, strict=True)]
+    merged = _book(rows, merged=12)
+    yield Known("merged", merged, file="made.xlsx", refused=True, says="Cells are merged over several rows (row 2")
     formulas = [("v", "f", "y"), *((v, "=1+1", c) for v, c in zip(VALUES, LETTERS, strict=True))]
     old = [("a", "b"), (1, 2), (3, 4)]
     for name, content, columns, says in (
         ("cover", _book([["Readings"]], rows), expected, "2 sheets"),
         ("hidden first sheet", _book(old, rows, hidden=0), expected, "hidden"),
-        ("merged", _book(merged, merged=12), {"place": places, "v": VALUES}, "merged"),
-        ("formulas without values", _book(formulas), {"v": VALUES}, "has formulas"),
         ("no header", _book([row[1:] for row in rows[1:]]), {"column 1": VALUES}, "header=True"),
         ("header again", _book([*rows, rows[0]]), {"v": VALUES}, "left out (row 37)"),
         ("a source at the end", _book([*rows, ("Source: us", None, None)]), {"v": VALUES}, "left out (row 37)"),
         ("a title", _book([("Pumps",), (), *rows]), {"v": VALUES}, "above the column names"),
     ):
         yield Known(name, content, columns, "made.xlsx", says=says)
+    cut = {"label": "y", "block": 12}
+    yield Known("formulas without values", _book(formulas), {"v": VALUES}, "made.xlsx", cut, says="if it has formulas")
     for gap in (None, "n.a.", "#DIV/0!", "#N/A", "-"):
         holes = [(d, gap if i % 4 == 2 else v, c) for i, (d, v, c) in enumerate(rows[1:])]
         cells = [None if i % 4 == 2 else v for i, v in enumerate(VALUES)]
         yield Known(f"{gap!r} among numbers", _book([rows[0], *holes]), {"v": cells}, "made.xlsx")
     for name, cells, found in (
         ("whole numbers", list(range(ROWS)), None),
-        ("truth", [i % 3 == 0 for i in range(ROWS)], ["true" if i % 3 == 0 else "false" for i in range(ROWS)]),
+        ("truth", [i % 3 == 0 for i in range(ROWS)], [str(i % 3 == 0) for i in range(ROWS)]),
         ("numbers as text", [f"{v:.2f}" for v in VALUES], VALUES),
         ("decimal commas as text", [f"{v:.2f}".replace(".", ",") for v in VALUES], VALUES),
         ("dates as text", [f"{one:%d.%m.%Y}" for one in WHEN], WHEN),
@@ -568,10 +574,11 @@ def typed() -> Iterator[Known]:
         known[f"timestamp {unit}"] = (pa.array(WHEN, pa.timestamp(unit)), WHEN)
         known[f"timestamp {unit} UTC"] = (pa.array(WHEN, pa.timestamp(unit, "UTC")), WHEN)
         tokyo = pa.array([one - dt.timedelta(hours=9) for one in WHEN], pa.timestamp(unit, "Asia/Tokyo"))
-        known[f"timestamp {unit} Tokyo"] = (tokyo, WHEN)
+        known[f"timestamp {unit} Tokyo"] = (tokyo, [one - dt.timedelta(hours=9) for one in WHEN])
     for name, (cells, expected) in known.items():
         content = parquet(pa.table({"v": cells, "x": pa.array(VALUES), "y": pa.array(LETTERS)}))
-        yield Known(f"{name}, Parquet", content, {"v": expected, "y": LETTERS}, "made.parquet")
+        says = "in zone Asia/Tokyo are read in UTC" if "Tokyo" in name else ""
+        yield Known(f"{name}, Parquet", content, {"v": expected, "y": LETTERS}, "made.parquet", says=says)
     for cells in ([dt.time(i % 24) for i in range(ROWS)], [dt.timedelta(hours=i) for i in range(ROWS)]):
         content = parquet(pa.table({"v": pa.array(cells), "y": pa.array(LETTERS)}))
         yield Known(f"{cells[1]}, Parquet", content, {"y": LETTERS}, "made.parquet", says="and is left out")
@@ -590,8 +597,6 @@ ODD_DATES = [
     (["31.12.68", "01.01.69"], ["2068-12-31", "1969-01-01"], "is 2068-12-31"),
     (["2020-01-05 10:11 PM", "2020-01-05 12:11 am"], ["2020-01-05T22:11", "2020-01-05T00:11"], ""),
     ([f"{TEN}+02:00", "2020-01-05T11:00+02:00"], [TEN, "2020-01-05T11:00"], "in zone +02:00"),
-    ([f"{TEN}+02:00", "2020-01-05T11:00+01:00"], ["2020-01-05T08:00", TEN], "zones (+01:00 and +02:00)"),
-    ([f"{TEN}Z", "2020-01-05T11:00"], [TEN, "2020-01-05T11:00"], "several zones (none and Z)"),
     ([*DAYS, "later"], [*DAYS, None], "'later' in row 20"),
 ]
 
@@ -622,7 +627,7 @@ def cells() -> Iterator[Known]:
     content = parquet(pa.table({"d": dates, "m": moments, "y": pa.array(["a", "b"] * 6)}))
     found = [None, *(dt.datetime(1970, 1, 1) + dt.timedelta(days=i) for i in range(11))]
     hours = [dt.datetime(1970, 1, 1), dt.datetime(1970, 1, 1, 1, 0, 0, 500_000)] * 6
-    says = ("outside the years 1 to 9999 (the first in row 1)", "'Mars/Olympus' is unknown")
+    says = ("outside the years 1 to 9999 (the first in row 1)", "zone Mars/Olympus are read in UTC")
     yield Known("beyond the calendar", content, {"d": found, "m": hours}, "t.parquet", says=says)
 
 
@@ -643,10 +648,6 @@ def table(rows: int = 12, separator: str = ",", header: str = "x,z,y", y: Callab
     lines = [header] if header else []
     lines += [f"{i * 7 % 5},{i * 3 % 4}.5,{y(i)}" for i in range(rows)]
     return "\n".join(lines).replace(",", separator) + "\n"
-
-
-def text(content: str, encoding: str = "utf-8") -> Callable[[], bytes]:
-    return lambda: content.encode(encoding)
 
 
 def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -699,111 +700,109 @@ FRAME = pd.DataFrame(
 )
 
 HTML = "<script>alert(1)</script>"
-GOOD = {"tasks": 3, "features": 2, "classes": 2}
+GOOD = (3, 2, 2)
 ARFF = "@relation t\n@attribute x numeric\n@attribute 'my name' {a,'b c'}\n@attribute y {no,yes}\n@data\n"
 ARFF_ROWS = "1,a,no\n2,'b c',yes\n3,a,yes\n4,'b c',no\n" * 3
 
 
 def case(
     name: str,
-    content: Callable[[], bytes],
+    content: Any,
     cut: dict[str, Any] | None = None,
     *,
-    says: tuple[str, ...] = (),
-    told: tuple[str, ...] = (),
-    tasks: int = 0,
-    features: int = 0,
-    classes: int = 0,
+    size: Any = None,
+    says: Any = (),
     file: str = "data.csv",
 ) -> Known:
-    """Return a file that `says` why it is refused, or one of so many tasks, with what is `told`."""
-    facts = {"size": (tasks, features, classes), "says": told} if tasks else {"refused": True, "says": says}
-    return Known(name, content, file=file, cut=cut or {"label": "y", "block": 4}, **facts)
+    """Return a file that makes so many tasks, features and classes, or without a `size` is refused."""
+    content = content.encode() if isinstance(content, str) else content
+    return Known(name, content, {}, file, cut or {"label": "y", "block": 4}, size=size, refused=size is None, says=says)
 
 
 CASES = [
     # nothing, or hardly anything
-    case("empty", text(""), says=("empty",)),
-    case("blanks only", text("  \n\n \t\n"), says=("empty",)),
+    case("empty", "", says=("empty",)),
+    case("blanks only", "  \n\n \t\n", says=("empty",)),
     case("byte order mark only", lambda: b"\xef\xbb\xbf", says=("empty",)),
-    case("header only", text("x,y\n"), says=("no rows",)),
-    case("one cell", text("hello"), says=("Only one column",)),
-    case("one column", text("y\n1\n2\n3\n"), says=("Only one column",)),
-    case("one row", text("x,y\n1,a\n"), says=("same value in every row",)),
-    case("two rows", text("x,y\n1,a\n2,b\n"), says=("longer than the 2 rows",)),
+    case("header only", "x,y\n", says=("no rows",)),
+    case("one cell", "hello", says=("Only one column",)),
+    case("one column", "y\n1\n2\n3\n", says=("Only one column",)),
+    case("one row", "x,y\n1,a\n", says=("same value in every row",)),
+    case("two rows", "x,y\n1,a\n2,b\n", says=("longer than the 2 rows",)),
     # labels
-    case("one class", text(table(y=lambda i: "a")), says=("'y'", "same value in every row")),
-    case("label missing everywhere", text(table(y=lambda i: "")), says=("'y'", "is empty")),
-    case("some labels missing", text(table(14, y=lambda i: ["a", "b", ""][(i > 11) * 2 or i % 2])), **GOOD, told=("2 rows left out: no label in column 'y'",)),
-    case("500 classes", text(table(1000, y=lambda i: f"name{i % 500}")), says=("500 different values", "at most 50")),
-    case("label is measured", text(table(200, y=lambda i: f"{i * 1.25}")), says=("measured number",)),
-    case("no such label", text(table()), {"label": "target", "block": 4}, says=("no column 'target'", "'x', 'z' and 'y'")),
-    case("position out of range", text(table()), {"label": 17, "block": 4}, says=("no column number 17",)),
+    case("one class", table(y=lambda i: "a"), says=("'y'", "same value in every row")),
+    case("label missing everywhere", table(y=lambda i: ""), says=("'y'", "is empty")),
+    case("some labels missing", table(14, y=lambda i: ["a", "b", ""][(i > 11) * 2 or i % 2]), size=GOOD, says=("2 rows left out: no label in column 'y'",)),
+    case("500 classes", table(1000, y=lambda i: f"name{i % 500}"), says=("500 different values", "at most 50")),
+    case("label is measured", table(200, y=lambda i: f"{i * 1.25}"), says=("measured number",)),
+    case("no such label", table(), {"label": "target", "block": 4}, says=("no column 'target'", "'x', 'z' and 'y'")),
+    case("position out of range", table(), {"label": 17, "block": 4}, says=("no column number 17",)),
     # tasks
-    case("neither task nor block", text(table()), {"label": "y"}, says=("how rows form tasks",)),
-    case("both task and block", text(table()), {"label": "y", "task": "x", "block": 4}, says=("not both",)),
-    case("one task", text("t,x,y\n" + "7,1,a\n7,2,b\n" * 6), {"label": "y", "task": "t"}, says=("'t'", "two tasks", "makes 1")),
-    case("label as task", text(table()), {"label": "y", "task": "y"}, says=("both the label and the task",)),
-    case("every row a task", text("t,x,y\n" + "".join(f"{i},{i % 3},{'ab'[i % 2]}\n" for i in range(40))), {"label": "y", "task": "t"}, says=("column 't' makes 0 (too small: '0' (1 row)",)),
-    case("one task too small", text("t,x,y\n" + "".join(f"{min(i // 8, 2)},{i % 3},{'ab'[i % 2]}\n" for i in range(17))), {"label": "y", "task": "t"}, tasks=2, features=1, classes=2, told=("too small", "'2' (1 row)")),
-    case("3,000 tasks", text("t,x,y\n" + "".join(f"n{i // 4},{i % 3},{'ab'[i % 2]}\n" for i in range(12_000))), {"label": "y", "task": "t"}, says=("3,000 tasks; at most 2,000",)),
-    case("block too long", text(table()), {"label": "y", "block": 100}, says=("longer than the 12 rows",)),
-    case("blocks leave rows over", text(table(14)), **GOOD, told=("2 rows left out: rows left over",)),
-    case("tasks not sorted", text("t,x,y\n" + "".join(f"{i * 5 % 3},{i % 4},{'ab'[i % 2]}\n" for i in range(24))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("increasing order",)),
-    case("task column of words", text("t,x,y\n" + "".join(f"{['zinc', 'iron', 'tin'][i // 4]},{i % 3},{'ab'[i % 2]}\n" for i in range(12))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("first appear",)),
-    case("tasks with one class", text("t,x,y\n" + "".join(f"{i // 4},{i % 3},{'ab'[i > 5]}\n" for i in range(12))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("only one class",)),
-    case("tasks of one class each", text("t,x,y\n" + "".join(f"{i // 4},{i % 3},c{i // 4}\n" for i in range(24))), {"label": "y", "task": "t"}, says=("'t' already determines 'y'",)),
-    case("sorted by the label", text("t,x,y\n" + "".join(f"{i // 4},{i % 3},c{i // 4}\n" for i in range(24))), says=("the file is sorted by 'y'",)),
+    case("neither task nor block", table(), {"label": "y"}, says=("how rows form tasks",)),
+    case("both task and block", table(), {"label": "y", "task": "x", "block": 4}, says=("not both",)),
+    case("one task", "t,x,y\n" + "7,1,a\n7,2,b\n" * 6, {"label": "y", "task": "t"}, says=("'t'", "two tasks", "makes 1")),
+    case("label as task", table(), {"label": "y", "task": "y"}, says=("both the label and the task",)),
+    case("every row a task", "t,x,y\n" + "".join(f"{i},{i % 3},{'ab'[i % 2]}\n" for i in range(40)), {"label": "y", "task": "t"}, says=("column 't' makes 0 (too small: '0' (1 row)",)),
+    case("one task too small", "t,x,y\n" + "".join(f"{min(i // 8, 2)},{i % 3},{'ab'[i % 2]}\n" for i in range(17)), {"label": "y", "task": "t"}, size=(2, 1, 2), says=("too small", "'2' (1 row)")),
+    case("3,000 tasks", "t,x,y\n" + "".join(f"n{i // 4},{i % 3},{'ab'[i % 2]}\n" for i in range(12_000)), {"label": "y", "task": "t"}, says=("3,000 tasks; at most 2,000",)),
+    case("block too long", table(), {"label": "y", "block": 100}, says=("longer than the 12 rows",)),
+    case("blocks leave rows over", table(14), size=GOOD, says=("2 rows left out: rows left over",)),
+    case("tasks not sorted", "t,x,y\n" + "".join(f"{i * 5 % 3},{i % 4},{'ab'[i % 2]}\n" for i in range(24)), {"label": "y", "task": "t"}, size=(3, 1, 2), says=("increasing order",)),
+    case("task column of words", "t,x,y\n" + "".join(f"{['zinc', 'iron', 'tin'][i // 4]},{i % 3},{'ab'[i % 2]}\n" for i in range(12)), {"label": "y", "task": "t"}, size=(3, 1, 2), says=("first appear",)),
+    case("tasks with one class", "t,x,y\n" + "".join(f"{i // 4},{i % 3},{'ab'[i > 5]}\n" for i in range(12)), {"label": "y", "task": "t"}, size=(3, 1, 2), says=("only one class",)),
+    case("tasks of one class each", "t,x,y\n" + "".join(f"{i // 4},{i % 3},c{i // 4}\n" for i in range(24)), {"label": "y", "task": "t"}, says=("'t' already determines 'y'",)),
+    case("sorted by the label", "t,x,y\n" + "".join(f"{i // 4},{i % 3},c{i // 4}\n" for i in range(24)), says=("the file is sorted by 'y'",)),
     # headers and names
-    case("duplicate columns", text("x,x,y\n" + "1,2,a\n3,1,b\n" * 6), **GOOD, told=("several columns called 'x'",)),
-    case("empty names", text(",,y\n" + "1,2,a\n3,1,b\n" * 6), **GOOD),
-    case("no header", text("1,2,0\n3,4,1\n" * 6), {"label": 2, "block": 4}, **GOOD, told=("first row contains numbers only",)),
-    case("name of 10,000 characters", text("x" * 10_000 + ",y\n" + "1,a\n2,b\n" * 6), tasks=3, features=1, classes=2),
-    case("control characters and emoji", text("x\x07\u202e,😀,y\n" + "1,4,a\n2,3,b\n" * 6), **GOOD),
+    case("duplicate columns", "x,x,y\n" + "1,2,a\n3,1,b\n" * 6, size=GOOD, says=("Several columns have the same name; they are called 'x (2)'",)),
+    case("empty names", ",,y\n" + "1,2,a\n3,1,b\n" * 6, size=GOOD),
+    case("no header", "1,2,0\n3,4,1\n" * 6, {"label": 2, "block": 4}, size=GOOD, says=("The first row ('1', '2' and '0') is read as data",)),
+    case("name of 10,000 characters", "x" * 10_000 + ",y\n" + "1,a\n2,b\n" * 6, size=(3, 1, 2)),
+    case("control characters and emoji", "x\x07\u202e,😀,y\n" + "1,4,a\n2,3,b\n" * 6, size=GOOD),
     # quotes and separators
-    case("quotes and newlines in cells", text('x,"z\nnew",y\n' + '1,"a, ""quoted""\nword",no\n2,b,yes\n' * 6), **GOOD),
-    case("quotation mark never closed", text('x,z,y\n1,"2,a\n' + "1,2,b\n" * 11), says=("row 1", "cell")),
-    case("rows of different length", text("x,y\n1,a\n2,b,c\n3\n"), says=("row 2 has 3 cells", "row 3 has 1 cell")),
-    case("stray separator in one row", text("x,z,y\n1,2,a\n3,1,b,\n" * 1 + "1,2,a\n3,1,b\n" * 5), says=("row 2 has 4 cells", "extra separator")),
+    case("quotes and newlines in cells", 'x,"z\nnew",y\n' + '1,"a, ""quoted""\nword",no\n2,b,yes\n' * 6, size=GOOD),
+    case("quotation mark never closed", 'x,z,y\n1,"2,a\n' + "1,2,b\n" * 11, says=("row 1", "cell")),
+    case("rows of different length", "x,y\n1,a\n2,b,c\n3\n", says=("has 2 cells, but row 2 has 3 cells",)),
+    case("stray separator in one row", "x,z,y\n1,2,a\n3,1,b,\n" * 1 + "1,2,a\n3,1,b\n" * 5, says=("row 2 has 4 cells", "extra separator")),
     # encodings
-    case("UTF-16 cut in the middle", lambda: table().encode("utf-16")[:-1], says=("it is damaged near byte", "UTF-8")),
+    case("UTF-16 cut in the middle", lambda: table().encode("utf-16")[:-1], says=("in UTF-16, but it is damaged", "UTF-8")),
     case("zero bytes", lambda: table().encode() + b"\0" * 20, says=("not a kind of table",)),
     # values
-    case("column nearly all missing", text("x,z,y\n" + "1,,a\n2,,b\n" * 5 + "1,5,a\n2,6,b\n"), **GOOD, told=("'z' (10 cells)", "median")),
-    case("dates nearly all missing", text("x,z,y\n" + "1,,a\n2,,b\n" * 5 + "1,2020-05-01,a\n2,2020-06-02,b\n"), **GOOD, told=("'z' (10 cells)", "days")),
-    case("constant column", text("x,z,y\n" + "1,5,a\n2,5,b\n" * 6), tasks=3, features=1, classes=2, told=("'z' (the same value in every row)",)),
-    case("nothing to learn from", text("z,y\n" + "5,a\n5,b\n" * 6), says=("No column is left", "'z'")),
-    case("category with many values", text("c,x,y\n" + "".join(f"v{i * i % 37},{i % 3},{'ab'[i % 2]}\n" for i in range(120))), {"label": "y", "block": 40, "max_categories": 5}, **GOOD, told=("becomes up to 5 columns of 0 and 1",)),
-    case("huge numbers", text("x,z,y\n" + "1e308,-1e308,a\n-1e308,1e308,b\n" * 6), **GOOD),
+    case("column nearly all missing", "x,z,y\n" + "1,,a\n2,,b\n" * 5 + "1,5,a\n2,6,b\n", size=GOOD, says=("'z' (10 missing", "median")),
+    case("dates nearly all missing", "x,z,y\n" + "1,,a\n2,,b\n" * 5 + "1,2020-05-01,a\n2,2020-06-02,b\n", size=GOOD, says=("'z' (days, counted", "10 missing")),
+    case("constant column", "x,z,y\n" + "1,5,a\n2,5,b\n" * 6, size=(3, 1, 2), says=("'z' (the same value in every row)",)),
+    case("nothing to learn from", "z,y\n" + "5,a\n5,b\n" * 6, says=("No column is left", "'z'")),
+    case("category with many values", "c,x,y\n" + "".join(f"v{i * i % 37},{i % 3},{'ab'[i % 2]}\n" for i in range(120)), {"label": "y", "block": 40, "max_categories": 5}, size=GOOD, says=("become up to 5 columns of 0 and 1",)),
+    case("huge numbers", "x,z,y\n" + "1e308,-1e308,a\n-1e308,1e308,b\n" * 6, size=GOOD),
     # size
-    case("2,000 columns", lambda: (",".join(f"c{j}" for j in range(1999)) + ",y\n" + "".join(",".join(str((i * j + i) % 2003) for j in range(1, 2000)) + f",{'ab'[i % 2]}\n" for i in range(12))).encode(), tasks=3, features=1999, classes=2),
+    case("2,000 columns", lambda: (",".join(f"c{j}" for j in range(1999)) + ",y\n" + "".join(",".join(str((i * j + i) % 2003) for j in range(1, 2000)) + f",{'ab'[i % 2]}\n" for i in range(12))).encode(), size=(3, 1999, 2)),
     case("6,000 columns", lambda: (",".join(f"c{j}" for j in range(6000)) + "\n").encode() * 3, says=("more than 5,000",)),
-    case("a million rows", million_rows, {"label": "y", "block": 1000}, tasks=1000, features=2, classes=2),
+    case("a million rows", million_rows, {"label": "y", "block": 1000}, size=(1000, 2, 2)),
     case("too many rows", lambda: b"x,y\n" + b"1,a\n2,b\n" * 1_050_000, says=("2,100,000 rows", "2,000,000 rows")),
     case("file too large", lambda: b"x,y\n" + b"1,a\n" * (17 << 20), says=("too large", "64 MB")),
-    case("one cell of 20 MB", lambda: b"x,y\n" + b"z" * (20 << 20) + b",a\n2,b\n" + b"1,a\n3,b\n" * 5, {"label": "y", "block": 4}, tasks=3, features=1, classes=2, told=("'x'",)),
+    case("one cell of 20 MB", lambda: b"x,y\n" + b"z" * (20 << 20) + b",a\n2,b\n" + b"1,a\n3,b\n" * 5, {"label": "y", "block": 4}, size=(3, 1, 2), says=("'x'",)),
     # archives and other kinds of file
     case("workbook of empty texts", lambda: emptied(_book([["=1", "=1"]] * 3)), file="made.xlsx", says=("No sheet", "two columns and two rows")),
-    case("zip", lambda: zipped({"folder/data.csv": table().encode()}), file="data.zip", **GOOD, told=("from the zip file",)),
+    case("zip", lambda: zipped({"folder/data.csv": table().encode()}), file="data.zip", size=GOOD, says=("unpacked from zip",)),
+    case("workbook in a zip", zipped({"a.xlsx": _book([["x", "y"], *([1, "a"], [2, "b"]) * 6]), "readme": b""}, zipfile.ZIP_STORED), size=(3, 1, 2)),
     case("zip with two tables", lambda: zipped({"a.csv": b"1", "b.csv": b"2"}), says=("one table", "a.csv and b.csv")),
-    case("zip with paths upwards", lambda: zipped({"../../etc/passwd.csv": table().encode()}), **GOOD),
+    case("zip with paths upwards", lambda: zipped({"../../etc/passwd.csv": table().encode()}), size=GOOD),
     case("pickle renamed to csv", lambda: pickle.dumps(Bomb(), protocol=0), says=()),
     case("other kinds of file", lambda: b"\x93NUMPY\x01\0" + bytes(60), file="data.npz", says=("not a kind of table", "as CSV")),
-    *(case(f"refused: {name}", lambda content=content: content, says=("not a kind of table", "as CSV")) for name, content in {
+    *(case(f"refused: {name}", content, says=("not a kind of table", "as CSV")) for name, content in {
         "xz": b"\xfd7zXZ\0" + bytes(90), "SPSS": b"$FL2@(#) SPSS DATA FILE" + bytes(200), "Stata": b"<stata_dta><header><release>118", "R": b"RDX3\nX\n\0\0\0\3" + bytes(50),
         "PDF": b"%PDF-1.7 ...", "image": b"\x89PNG\r\n\x1a\n" + bytes(50), "pickle": pickle.dumps(Bomb()), "npz": npz(x=np.array([Bomb()], dtype=object)), "random bytes": np.random.default_rng(0).bytes(5000),
         "web page": b"<!DOCTYPE html><html><table><tr><td>1</td></tr></table></html>", "JSON": b'{"x": [1, 2], "y": ["a", "b"]}', "sparse ARFF": ARFF.encode() + b"{0 1}\n{1 2, 2 b}\n",
         "OpenDocument": zipped({"mimetype": b"x", "content.xml": b"<x/>"}), "binary workbook": zipped({"xl/workbook.bin": b"x"}),
     }.items()),
     # ARFF
-    case("ARFF called CSV", text(ARFF + ARFF_ROWS), file="data.csv", **GOOD, told=("ARFF",)),
-    case("ARFF with missing values and comments", text("% a comment\n" + ARFF + ARFF_ROWS.replace("3,a", "?,a", 1) + "% end\n"), **GOOD, told=("median",)),
-    case("ARFF without data", text(ARFF), says=("no data rows",)),
-    case("ARFF cut in the header", text(ARFF[:60]), says=("no @DATA line",)),
-    case("ARFF row too long", text(ARFF + "1,a,no\n2,a,yes,7,8\n"), says=("row 2 has 5 cells",)),
-    case("ARFF relational attribute", text("@relation t\n@attribute x relational\n@data\n1\n"), says=("relational",)),
+    case("ARFF called CSV", ARFF + ARFF_ROWS, file="data.csv", size=GOOD, says=("ARFF",)),
+    case("ARFF with missing values and comments", "% a comment\n" + ARFF + ARFF_ROWS.replace("3,a", "?,a", 1) + "% end\n", size=GOOD, says=("median",)),
+    case("ARFF without data", ARFF, says=("no data rows",)),
+    case("ARFF cut in the header", ARFF[:60], says=("no @DATA line",)),
+    case("ARFF row too long", ARFF + "1,a,no\n2,a,yes,7,8\n", says=("row 2 has 5 cells",)),
+    case("ARFF relational attribute", "@relation t\n@attribute x relational\n@data\n1\n", says=("relational",)),
     # Parquet
-    case("Parquet", lambda: parquet(FRAME), file="data.parquet", tasks=3, features=4, classes=2, told=("lists or other nested",)),
+    case("Parquet", lambda: parquet(FRAME), file="data.parquet", size=(3, 4, 2), says=("lists or other nested",)),
     case("Parquet with broken letters", parquet_broken_letters, file="data.parquet", says=("Parquet file is damaged",)),
     case("Parquet with a broken middle", lambda: parquet(FRAME)[:60] + b"\xff" * 200 + parquet(FRAME)[260:], file="data.parquet", says=("Parquet file is damaged",)),
     case("Parquet without rows", lambda: parquet(FRAME.head(0)), file="data.parquet", says=("no rows",)),
