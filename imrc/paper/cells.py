@@ -13,19 +13,8 @@ from imrc import datasets
 from imrc.baselines import PUBLISHED
 from imrc.evaluation.comparison import imrc_key, title_of_method
 from imrc.evaluation.significance import half_width
-from imrc.paper import shipped
+from imrc.paper import printed, shipped
 from imrc.paper.measure import BACKWARD_STEPS, SIZES, TOLERANCE, WINDOWS, how_to_get
-from imrc.paper.printed import (
-    PRINTED_AVERAGE_N,
-    STAND_INS,
-    datasets_with_settings,
-    printed_average_seconds,
-    printed_characteristics,
-    printed_datasets,
-    printed_error,
-    printed_errors,
-    printed_of,
-)
 from imrc.wording import decimal, listed, with_spread
 
 ErrorKind = Literal["average", "released"]
@@ -62,10 +51,10 @@ def error_cells(n: int, error: ErrorKind = "average", methods: Sequence[str] = M
     """
     measured = shipped.table("errors").query("n == @n and error_kind == @error")
     found = _by(measured, "method")
-    names = (*printed_datasets(), *(name for name in STAND_INS if name in set(measured["dataset"])))
+    names = (*printed.datasets(), *(name for name in printed.STAND_INS if name in set(measured["dataset"])))
     return _frame(
         [
-            (name, title_of_method(method), *_ours(found, name, method), *printed_error(name, n, method))
+            (name, title_of_method(method), *_ours(found, name, method), *printed.error(name, n, method))
             for name in names
             for method in methods
         ]
@@ -87,8 +76,8 @@ def setting_cells(n: int) -> pd.DataFrame:
     settings = (*(f"W{W}" for W in WINDOWS), *(f"b{b}" for b in BACKWARD_STEPS))
     return _frame(
         [
-            (name, f"{key[0]} = {key[1:]}", *_ours(found, name, key), printed_of("error", name, n, key), math.nan)
-            for name in datasets_with_settings()
+            (name, f"{key[0]} = {key[1:]}", *_ours(found, name, key), printed.of("error", name, n, key), math.nan)
+            for name in printed.with_settings()
             for key in settings
         ]
     )
@@ -101,15 +90,15 @@ def time_cells(n: int) -> pd.DataFrame:
     found = _by(timed[0], "setting") | _by(timed[1].query("error_kind == 'average'"), "method")
     titles = {f"b{b}": f"IMRC, b = {b}" for b in BACKWARD_STEPS} | {key: title_of_method(key) for key in PUBLISHED}
     rows: list[tuple[object, ...]] = [
-        (name, title, *_ours(found, name, key), printed_of("seconds", name, n, key), math.nan)
-        for name in printed_datasets()
+        (name, title, *_ours(found, name, key), printed.of("seconds", name, n, key), math.nan)
+        for name in printed.datasets()
         for key, title in titles.items()
     ]
-    averages = printed_average_seconds() if n == PRINTED_AVERAGE_N else {}
+    averages = printed.average_seconds() if n == printed.AVERAGE_N else {}
     for key, title in titles.items():
-        times = [found[name, key].seconds for name in printed_datasets() if (name, key) in found]
-        mean, printed = sum(times) / max(len(times), 1), averages.get("imrc" if key == "b3" else key, math.nan)
-        rows.append(("", title, mean if times else math.nan, math.nan, math.nan, len(times), printed, math.nan))
+        times = [found[name, key].seconds for name in printed.datasets() if (name, key) in found]
+        mean, theirs = sum(times) / max(len(times), 1), averages.get("imrc" if key == "b3" else key, math.nan)
+        rows.append(("", title, mean if times else math.nan, math.nan, math.nan, len(times), theirs, math.nan))
     return _frame(rows)
 
 
@@ -121,13 +110,13 @@ def _frame(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
     measured = cells["ours"].notna().groupby(cells["dataset"]).transform("any")
     place = (~measured).astype(int) + 2 * (cells["dataset"] == "")
     cells = cells.loc[place.sort_values(kind="stable").index].reset_index(drop=True)
-    here = {name for name in set(cells["dataset"]) - {"", *STAND_INS} if datasets.status(name).loadable}
-    why = [_why(cell, here | set(STAND_INS)) for cell in cells.itertuples()]
+    here = {name for name in set(cells["dataset"]) - {"", *printed.STAND_INS} if datasets.status(name).loadable}
+    why = [_why(cell, here | set(printed.STAND_INS)) for cell in cells.itertuples()]
     return cells.assign(gap=cells["ours"] - cells["printed"], why=why)
 
 
 def _title(name: str) -> str:
-    return STAND_INS.get(name) or (datasets.entry(name).title if name else "Average running time")
+    return printed.STAND_INS.get(name) or (datasets.entry(name).title if name else "Average running time")
 
 
 def _why(cell: Any, here: Collection[str]) -> str:  # noqa: ANN401 - a row of a table
@@ -195,7 +184,7 @@ def headline() -> str:
     agree, total, others, all_others = _near("released")
     return (
         f"We reproduce {agree} of the paper's {total} IMRC errors and {others} of {all_others} of its rivals' (within "
-        f"{decimal(TOLERANCE, 2)}); {len(absent())} of {len(printed_datasets())} datasets are unavailable"
+        f"{decimal(TOLERANCE, 2)}); {len(absent())} of {len(printed.datasets())} datasets are unavailable"
     )
 
 
@@ -208,7 +197,7 @@ def both_readings() -> str:
 def absent() -> list[str]:
     """Return the paper's datasets without results here."""
     measured = set(shipped.table("errors")["dataset"])
-    return [name for name in printed_datasets() if name not in measured]
+    return [name for name in printed.datasets() if name not in measured]
 
 
 def not_at_hand() -> str:
@@ -226,7 +215,7 @@ def not_at_hand() -> str:
 def backward_sentence(error: ErrorKind = "average") -> str:
     """Say in how many of the cells measured each step of learning lowers the error of preset ``paper``, over all n."""
     measured = shipped.table("errors").query("error_kind == @error")
-    return transfer_sentence(measured[measured["dataset"].isin(printed_datasets())])
+    return transfer_sentence(measured[measured["dataset"].isin(printed.datasets())])
 
 
 def transfer_sentence(measured: pd.DataFrame) -> str:
@@ -252,9 +241,9 @@ def weather_sentence() -> str:
             parts.append(f"{ours} at n = {n}, which {'agrees' if agrees[-1] else 'does not'}")
     if not parts:
         return ""
-    printed = decimal(printed_of("error", "weather", 10, "W2"), 2)
+    theirs = decimal(printed.of("error", "weather", 10, "W2"), 2)
     return (
-        f"**Weather {'agrees' if all(agrees) else 'disagrees'}**: {printed} is printed for every W, b and n, and we "
+        f"**Weather {'agrees' if all(agrees) else 'disagrees'}**: {theirs} is printed for every W, b and n, and we "
         f"measure {'; '.join(parts)}. Its tasks here are blocks of 300 days."
     )
 
@@ -275,11 +264,11 @@ def characteristics(measured: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return the table of datasets, ours | printed, and what the paper does not print; by default as shipped."""
     found = (shipped.table("characteristics") if measured is None else measured).set_index("dataset")
     rows = []
-    for name in printed_datasets() if measured is None else found.index:
+    for name in printed.datasets() if measured is None else found.index:
         ours = found.loc[name] if name in found.index else None
-        printed = printed_characteristics(name)
+        theirs = printed.characteristics(name)
         texts = [
-            f"{'–' if ours is None else f'{ours[fact]:,}'} | {f'{printed[fact]:,}' if printed else '–'}"
+            f"{'–' if ours is None else f'{ours[fact]:,}'} | {f'{theirs[fact]:,}' if theirs else '–'}"
             for fact in ("classes", "samples", "tasks")
         ]
         more = ["–"] * 3
@@ -301,7 +290,7 @@ def covertype_runs() -> pd.DataFrame:
     titles = {"Single task": "single", "Forward": "forward", "Forward and backward": "forward_backward"}
     view = {title: mean.xs(rule, level="rule")["average"].map(decimal) for title, rule in titles.items()}
     view |= {"The same, authors' script": both["released"].map(decimal)}
-    view |= {"Printed": decimal(printed_errors("covertype", n)["imrc"][0], 2)}
+    view |= {"Printed": decimal(printed.errors("covertype", n)["imrc"][0], 2)}
     view |= {"ms a task": (1000 * both["seconds"] / tasks).map("{:.1f}".format)}
     table = pd.DataFrame(view).assign(Repetitions=runs["repetition"].nunique())
     return table.rename_axis(["Representation", "Preset"]).reset_index()

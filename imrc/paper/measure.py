@@ -27,14 +27,7 @@ from imrc.evaluation.comparison import (
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
 from imrc.features import FeatureSpec
-from imrc.paper.printed import (
-    datasets_with_settings,
-    method_in_print,
-    printed_characteristics,
-    printed_datasets,
-    printed_error,
-    printed_of,
-)
+from imrc.paper import printed
 from imrc.sweeps.cell import versions
 from imrc.tasks import TaskSequence
 
@@ -99,7 +92,7 @@ def methods_named(words: Sequence[str], presets: Sequence[str] = ("paper",)) -> 
 
 def at_hand(names: Sequence[str] | None = None, kind: TableKind = "errors") -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return which datasets can be loaded here and which cannot, of those named or of a table, in its order."""
-    usual = datasets_with_settings() if kind in ("window", "backward") else printed_datasets()
+    usual = printed.with_settings() if kind in ("window", "backward") else printed.datasets()
     known = datasets.names()
     wanted = usual if names is None else tuple(dict.fromkeys(check_choice("datasets", one, known) for one in names))
     here = tuple(name for name in wanted if datasets.status(name).loadable)
@@ -204,7 +197,7 @@ def _characteristics(name: str, sequence: TaskSequence) -> dict[str, Any]:
     """Return counts of a dataset as it is read here, beside the printed ones."""
     # The share of the rarest class within a task: the error of the best constant answer, for two classes.
     shares = sequence.class_counts() / sequence.sizes[:, None]
-    said = printed_characteristics(name)
+    said = printed.characteristics(name)
     return {
         "dataset": name,
         "classes": sequence.n_classes,
@@ -219,13 +212,13 @@ def _characteristics(name: str, sequence: TaskSequence) -> dict[str, Any]:
 
 def _with_print(table: pd.DataFrame) -> pd.DataFrame:
     """Put the printed values beside ours."""
-    printed, seconds = [], []
+    theirs, seconds = [], []
     for row in table.itertuples():
-        of_setting = printed_of("error", row.dataset, row.n, row.setting), math.nan
-        printed.append(of_setting if row.setting else printed_error(row.dataset, row.n, row.method))
-        own = method_in_print(row.method) == "imrc"
-        seconds.append(printed_of("seconds", row.dataset, row.n, row.setting or (f"b{row.b}" if own else row.method)))
-    mean, spread = np.array(printed).T
+        of_setting = printed.of("error", row.dataset, row.n, row.setting), math.nan
+        theirs.append(of_setting if row.setting else printed.error(row.dataset, row.n, row.method))
+        own = printed.name_of(row.method) == "imrc"
+        seconds.append(printed.of("seconds", row.dataset, row.n, row.setting or (f"b{row.b}" if own else row.method)))
+    mean, spread = np.array(theirs).T
     gap, two, reproduced = beside_print(table["error"], table["stderr"], mean, spread)
     table = table.assign(printed=mean, printed_std=spread, printed_seconds=seconds)
     return table.assign(gap=gap, gap_two_stderr=two, reproduced=reproduced.where(gap.notna()))

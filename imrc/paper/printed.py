@@ -17,7 +17,7 @@ STAND_INS = {
 }
 """What replaces one of the paper's datasets if its features are not available, or where not every method was run
 on all of it: a row of its own, without print."""
-PRINTED_AVERAGE_N = 10
+AVERAGE_N = 10
 """Samples per task of the table with average running times."""
 
 
@@ -26,28 +26,28 @@ def _tables(name: str) -> dict[str, Any]:
     return tomllib.loads(files("imrc.paper").joinpath(f"printed_{name}.toml").read_text(encoding="utf-8"))
 
 
-def printed_datasets() -> tuple[str, ...]:
+def datasets() -> tuple[str, ...]:
     """Return the names of the paper's datasets, in the order of its tables."""
     return tuple(_tables("errors")["n10"])
 
 
-def datasets_with_settings() -> tuple[str, ...]:
+def with_settings() -> tuple[str, ...]:
     """Return the datasets in the table over W and b: Weather is in it, and in no other table of the paper."""
     return tuple(_tables("settings")["error"])
 
 
-def printed_errors(dataset: str, n: int) -> dict[str, tuple[float, float]]:
+def errors(dataset: str, n: int) -> dict[str, tuple[float, float]]:
     """Return mean and standard deviation per method of the registry, and "imrc"."""
     cell = _tables("errors").get(f"n{n}", {}).get(dataset, {})
     return {method: (float(mean), float(std)) for method, (mean, std) in cell.items()}
 
 
-def printed_error(dataset: str, n: int, method: str) -> tuple[float, float]:
+def error(dataset: str, n: int, method: str) -> tuple[float, float]:
     """Return mean and standard deviation printed for a method; for IMRC's revised rule whatever the preset."""
-    return printed_errors(dataset, n).get(method_in_print(method), (math.nan, math.nan))
+    return errors(dataset, n).get(name_of(method), (math.nan, math.nan))
 
 
-def method_in_print(method: str) -> str:
+def name_of(method: str) -> str:
     """Return the name a method has in print: "imrc" for its revised rule, whatever the preset."""
     return "imrc" if method.startswith("imrc:") and method.count(":") == 1 else method
 
@@ -62,13 +62,13 @@ def with_printed(table: pd.DataFrame) -> pd.DataFrame:
         (math.nan, math.nan)
         if getattr(row, "measure", "error") != "error"
         or (row.method.startswith("imrc:") and row.method != "imrc:paper")
-        else printed_error(row.dataset, row.n, row.method)
+        else error(row.dataset, row.n, row.method)
         for row in table.itertuples()
     ]
     return table.assign(printed=[mean for mean, _ in shown], printed_std=[std for _, std in shown])
 
 
-def printed_of(what: str, dataset: str, n: int, key: str) -> float:
+def of(what: str, dataset: str, n: int, key: str) -> float:
     """Return the "error" or "seconds" per task printed for n 10 or 100.
 
     Of "W2", "W4", "W6" (b = 3) or "b1" to "b5" (W = 2); seconds also of a method.
@@ -77,12 +77,12 @@ def printed_of(what: str, dataset: str, n: int, key: str) -> float:
     return float(dict(zip((10, 100), values, strict=False)).get(n, math.nan))
 
 
-def printed_average_seconds() -> dict[str, float]:
+def average_seconds() -> dict[str, float]:
     """Return the row "Ave. running time" of the table for n = 10: seconds per task, by method."""
     return {method: float(value) for method, value in _tables("settings")["average_seconds"].items()}
 
 
-def printed_characteristics(dataset: str) -> dict[str, int]:
+def characteristics(dataset: str) -> dict[str, int]:
     """Return the numbers of classes, samples and tasks that the paper prints for a dataset."""
     said = _tables("settings")["characteristics"].get(dataset, ())
     return dict(zip(("classes", "samples", "tasks"), said, strict=False))

@@ -20,19 +20,19 @@ import pytest
 from imrc import datasets
 from imrc.datasets import ChecksumError, DataError, DownloadError, NotAvailableError, _catalogue
 from imrc.datasets._catalogue import RemoteFile
-from imrc.paper.printed import printed_characteristics, printed_datasets
+from imrc.paper import printed as in_print
 from tests.unit.known_files import zipped
 
 
 def test_every_data_set_of_the_paper_is_described_with_its_counts():
     entries = datasets.catalogue()
-    for name in printed_datasets():
-        entry, printed = entries[name], printed_characteristics(name)
+    for name in in_print.datasets():
+        entry, printed = entries[name], in_print.characteristics(name)
         assert {"classes": entry.classes, "samples": entry.samples, "tasks": entry.tasks} == printed, name
         if entry.task_rows:
             assert entry.samples // entry.task_rows == entry.tasks
     assert {"weather", "electricity"} <= set(entries)
-    assert {name for name, entry in entries.items() if entry.paper} == set(printed_datasets())
+    assert {name for name, entry in entries.items() if entry.paper} == set(in_print.datasets())
 
 
 @pytest.mark.parametrize("name", list(datasets.catalogue()))

@@ -16,7 +16,7 @@ from imrc.evaluation import RunSettings
 from imrc.evaluation.comparison import comparison_table, curve_table, score_table, title_of_method
 from imrc.evaluation.significance import paired_differences
 from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
-from imrc.paper.printed import printed_errors, with_printed
+from imrc.paper import printed as in_print
 from imrc.plots import method_curves, method_differences
 from imrc.report.against_others import comparison_summary, significance_note
 
@@ -214,9 +214,9 @@ class TestTables:
             "spam",
             100,
         )
-        shown = with_printed(comparison_table(scores)).set_index("method")["printed"]
+        shown = in_print.with_printed(comparison_table(scores)).set_index("method")["printed"]
         assert shown["mer"] == 0.08
-        assert shown["imrc:paper"] == printed_errors("spam", 100)["imrc"][0]
+        assert shown["imrc:paper"] == in_print.errors("spam", 100)["imrc"][0]
         assert shown[["imrc:paper:single", "mer:argparse"]].isna().all()
 
     def test_wrong_scores_are_refused(self):

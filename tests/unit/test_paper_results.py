@@ -20,14 +20,8 @@ from imrc.evaluation import RunSettings, largest_n
 from imrc.evaluation.columns import arrays_of
 from imrc.evaluation.run import run_all
 from imrc.paper import cells, grid, method, shipped
+from imrc.paper import printed as in_print
 from imrc.paper.measure import TOLERANCE
-from imrc.paper.printed import (
-    STAND_INS,
-    datasets_with_settings,
-    printed_average_seconds,
-    printed_datasets,
-    printed_errors,
-)
 from imrc.plots import printed_matrix
 from imrc.report.worth import accounts_sentence
 
@@ -60,7 +54,7 @@ def test_tables_hold_finite_numbers_and_belong_to_datasets(name):
     assert np.isfinite(numbers.drop(columns=["std", "stderr"], errors="ignore")).all(axis=None)
     column = {"lags": "sequence"}.get(name, "dataset")
     if column in table:
-        known = {*printed_datasets(), *datasets_with_settings(), *STAND_INS}
+        known = {*in_print.datasets(), *in_print.with_settings(), *in_print.STAND_INS}
         assert set(table[column]) <= (set(datasets.names()) if name == "against" else known)
 
 
@@ -143,11 +137,11 @@ def test_shipped_numbers_are_what_the_command_gives(real_data):
 def test_error_cells_have_all_printed_values():
     for n in (10, 50, 100, 150):
         table = cells.error_cells(n)
-        assert len(table[~table["dataset"].isin(list(STAND_INS))]) == 12 * len(cells.METHODS)
+        assert len(table[~table["dataset"].isin(list(in_print.STAND_INS))]) == 12 * len(cells.METHODS)
         printed = table.set_index(["dataset", "column"])["printed"]
-        for name in printed_datasets():
+        for name in in_print.datasets():
             assert printed[name, "IMRC (paper)"] == printed[name, "IMRC (recommended)"]
-            assert printed[name, "GEM"] == printed_errors(name, n)["gem"][0]
+            assert printed[name, "GEM"] == in_print.errors(name, n)["gem"][0]
         both = table[table["gap"].notna()]
         assert both["gap"].tolist() == (both["ours"] - both["printed"]).tolist()
 
@@ -202,7 +196,7 @@ def test_the_last_row_of_running_times_is_the_mean_of_those_above():
         above = table[(table["dataset"] != "") & (table["column"] == column)]["ours"]
         assert row["ours"] == pytest.approx(above.mean())
         assert row["repetitions"] == above.notna().sum()
-    printed = printed_average_seconds()
+    printed = in_print.average_seconds()
     assert last.loc["IMRC, b = 3", "printed"] == printed["imrc"]
     for name, column in (("condor", "Condor"), ("driftsurf", "DriftSurf"), ("aue", "AUE")):
         assert last.loc[column, "printed"] == printed[name]

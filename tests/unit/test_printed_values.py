@@ -59,44 +59,44 @@ def pairs(cells: list[str]) -> list[list[float]]:
 def test_errors_and_their_spread(source, n):
     table = rows(source, LABELS[n])
     table.pop("average", None)
-    assert set(table) == set(printed.printed_datasets())
+    assert set(table) == set(printed.datasets())
     for name, cells in table.items():
         expected = dict(zip(METHODS, map(tuple, pairs(cells)), strict=True))
-        assert printed.printed_errors(name, n) == expected, name
+        assert printed.errors(name, n) == expected, name
 
 
 @pytest.mark.parametrize(
     ("label", "columns", "carried", "names"),
     [
-        ("tab:comp", SETTINGS, "error", printed.datasets_with_settings()),
-        ("tab:time", TIMED, "seconds", printed.printed_datasets()),
+        ("tab:comp", SETTINGS, "error", printed.with_settings()),
+        ("tab:time", TIMED, "seconds", printed.datasets()),
     ],
 )
 def test_errors_for_other_windows_and_backward_steps_and_running_times(source, label, columns, carried, names):
     table = rows(source, label)
-    assert set(table) == set(names) == {*printed.printed_datasets(), *(["weather"] if label == "tab:comp" else [])}
+    assert set(table) == set(names) == {*printed.datasets(), *(["weather"] if label == "tab:comp" else [])}
     for name, cells in table.items():
         values = [value for (value,) in pairs(cells)]
         expected = {(what, n): values[2 * j + i] for j, what in enumerate(columns) for i, n in enumerate((10, 100))}
         assert len(values) == len(expected)
-        assert {key: printed.printed_of(carried, name, key[1], key[0]) for key in expected} == expected, name
+        assert {key: printed.of(carried, name, key[1], key[0]) for key in expected} == expected, name
 
 
 def test_average_running_times(source):
     values = [value for (value,) in pairs(rows(source, LABELS[10])["average"])]
-    assert printed.printed_average_seconds() == dict(zip(METHODS, values, strict=True))
+    assert printed.average_seconds() == dict(zip(METHODS, values, strict=True))
 
 
 def test_characteristics_of_the_datasets(source):
     table = rows(source, "tab:datsets")
-    assert list(table) == list(printed.printed_datasets())
+    assert list(table) == list(printed.datasets())
     for name, cells in table.items():
         expected = dict(zip(("classes", "samples", "tasks"), (int(value) for (value,) in pairs(cells)), strict=True))
-        assert printed.printed_characteristics(name) == expected, name
+        assert printed.characteristics(name) == expected, name
 
 
 def test_nothing_is_carried_that_is_not_printed():
-    assert printed.printed_errors("weather", 10) == {}
-    assert math.isnan(printed.printed_of("error", "spam", 50, "b3"))
-    assert math.isnan(printed.printed_of("seconds", "weather", 10, "b3"))
-    assert math.isnan(printed.printed_of("seconds", "spam", 10, "condor"))
+    assert printed.errors("weather", 10) == {}
+    assert math.isnan(printed.of("error", "spam", 50, "b3"))
+    assert math.isnan(printed.of("seconds", "weather", 10, "b3"))
+    assert math.isnan(printed.of("seconds", "spam", 10, "condor"))
