@@ -75,8 +75,8 @@ def run_methods(
     settings: RunSettings,
     methods: Sequence[str],
     *,
-    progress: Progress | None = None,
-    announce: Callable[[str], None] | None = None,
+    progress: Progress = lambda *_: None,
+    announce: Callable[[str], None] = lambda _: None,
 ) -> list[RunResult]:
     """Run "imrc", "imrc:<preset>" and methods of the registry (else ValueError) one by one on the same draws.
 
@@ -89,10 +89,9 @@ def run_methods(
 
         def show(step: StepResult, title: str = title) -> None:
             seconds = step.time_s * step.total
-            if announce is not None and step.number == 1 and seconds > LONG_S:
+            if step.number == 1 and seconds > LONG_S:
                 announce(f"{title} will take about {max(1, round(seconds / 60))} min, judging by its first task.")
-            if progress is not None:
-                progress(title, step.number, step.total)
+            progress(title, step.number, step.total)
 
         results.append(run_all(sequence, job, show=show))
     return results

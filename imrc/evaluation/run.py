@@ -441,7 +441,7 @@ def run_all(
     sequence: TaskSequence,
     settings: RunSettings,
     *,
-    show: Callable[[StepResult], object] | None = None,
+    show: Callable[[StepResult], object] = lambda _: None,
     only: Sequence[int] | None = None,
     **options: Any,  # noqa: ANN401 - those of `iter_run`
 ) -> RunResult:
@@ -449,8 +449,7 @@ def run_all(
     steps = []
     for step in iter_run(sequence, settings, only=only, **options):
         steps.append(step)
-        if show is not None:
-            show(step)
+        show(step)
     own = settings if only is None else replace(settings, repetitions=len(only))
     return RunResult.from_steps(own, sequence, steps)
 

@@ -38,14 +38,12 @@ def _plain(settings: RunSettings) -> RunSettings:
 def _final_errors(
     sequence: TaskSequence,
     settings: RunSettings,
-    places: Sequence[int],
-    tick: Tick | None,
+    tick: Tick,
     share: float,
-    only: Sequence[int] | None = None,
+    **options: Any,  # noqa: ANN401 - of `run_all`
 ) -> dict[str, Floats]:
     """Return by rule the error of every task at the last step, shape (repetitions, tasks)."""
-    at = None if tick is None else partial(tick, share)
-    tables = run_all(sequence, settings, only=only, places=places, tick=at).error_tables
+    tables = run_all(sequence, settings, tick=partial(tick, share), **options).error_tables
     return {rule: tables[rule].final() for rule in RULES}
 
 
@@ -91,7 +89,7 @@ def over_blocks(
     sizes: Sequence[int],
     *,
     diagnose: Callable[..., Any],
-    tick: Tick | None = None,
+    tick: Tick = lambda _: None,
 ) -> pd.DataFrame:
     """Run the same rows in blocks of several sizes, n scaled as in `block_sizes`, and diagnose each by `assess`.
 
@@ -104,9 +102,8 @@ def over_blocks(
     for number, size in enumerate(sizes):
         cut = in_blocks(sequence, size)
         here = settings_for(size, sequence, settings)
-        errors = _final_errors(cut, here, range(len(cut)), tick, number / len(sizes))
-        if tick is not None:
-            tick(number / len(sizes))
+        errors = _final_errors(cut, here, tick, number / len(sizes))
+        tick(number / len(sizes))
         verdict = diagnose(cut, features=settings.features.diagnosed, seed=settings.seed).verdict
         place = {"size": size, "tasks": len(cut), "n": here.n}
         said = {"finding": verdict.finding, "title": verdict.title}
@@ -168,33 +165,33 @@ class Otherwise:
         return pd.DataFrame(found, columns=["value", "low", "high"]).assign(task=self.tasks + 1)
 
 
-def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick | None = None) -> Otherwise:
+def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick = lambda _: None) -> Otherwise:
     """Learn the tasks on the same rows in a new random order each repetition, so intervals cover orders and draws."""
     settings, k = _plain(settings), len(sequence)
     if k < 3:
         raise InputError("A random order needs at least 3 tasks.")
     repetitions = settings.repetitions
-    before = _final_errors(sequence, settings, range(k), tick, 0.0)
+    before = _final_errors(sequence, settings, tick, 0.0)
     after = {rule: np.empty_like(errors) for rule, errors in before.items()}
     for r, seed in enumerate(repetition_seeds(settings.seed, repetitions)):
         order = np.random.default_rng(task_seed(seed, _ORDER_KEY)).permutation(k)
         moved = replace(sequence, tasks=tuple(sequence[int(j)] for j in order), truth=None)
-        found = _final_errors(moved, settings, order.tolist(), tick, (1 + r) / (1 + repetitions), [r])
+        found = _final_errors(moved, settings, tick, (1 + r) / (1 + repetitions), places=order.tolist(), only=[r])
         for rule, errors in found.items():
             after[rule][r, order] = errors[0]
     return Otherwise(np.arange(k), before, after)
 
 
-def without(sequence: TaskSequence, settings: RunSettings, task: int, *, tick: Tick | None = None) -> Otherwise:
+def without(sequence: TaskSequence, settings: RunSettings, task: int, *, tick: Tick = lambda _: None) -> Otherwise:
     """Learn all tasks except one (from 0) on the same rows as with it, and return errors of the remaining tasks."""
     settings, k = _plain(settings), len(sequence)
     if k < 3:
         raise InputError("Leaving a task out needs at least 3 tasks.")
     task = check_int("task", task, 0, k - 1)
     stay = np.delete(np.arange(k), task)
-    before = _final_errors(sequence, settings, range(k), tick, 0.0)
+    before = _final_errors(sequence, settings, tick, 0.0)
     left = replace(sequence, tasks=tuple(sequence[int(j)] for j in stay), truth=None)
-    after = _final_errors(left, settings, stay.tolist(), tick, 0.5)
+    after = _final_errors(left, settings, tick, 0.5, places=stay.tolist())
     return Otherwise(stay, {rule: errors[:, stay] for rule, errors in before.items()}, after)
 
 

@@ -136,14 +136,13 @@ class Runs:
         return [self._results[*place, name] for name in methods]
 
 
-def measure(request: TableRequest, *, progress: Progress | None = None, runs: Runs | None = None) -> pd.DataFrame:
+def measure(request: TableRequest, *, progress: Progress = lambda *_: None, runs: Runs | None = None) -> pd.DataFrame:
     """Measure a table of the paper, methods as on page *Against others*: a row per dataset, n and method or setting.
 
     `progress` is called with (what is running, steps done, steps in all); `runs` hold what other tables have run, and
     get what this one runs. Columns: those of `comparison_table`, of the repetitions (errors), setting, b, W; gap is
     ours minus printed, reproduced within 0.02 or two standard errors, seconds are of a processor and per task.
     """
-    progress = progress or (lambda *_: None)
     runs = runs or Runs(progress, lambda _: None)
     if not request.names:
         raise InputError("There is nothing to measure, because none of these datasets is on this computer.")

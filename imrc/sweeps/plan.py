@@ -171,7 +171,7 @@ class SweepPlan:
 
 
 def plan_sweep(
-    spec: SweepSpec, store: ResultStore | None = None, *, progress: Callable[[str], None] | None = None
+    spec: SweepSpec, store: ResultStore | None = None, *, progress: Callable[[str], None] = lambda _: None
 ) -> SweepPlan:
     """Return the cells of a sweep; each dataset is loaded (NotAvailableError), nothing is run.
 
@@ -184,8 +184,7 @@ def plan_sweep(
     inner: dict[str, tuple[Any, ...]] = {"features": spec.features, "n": spec.n, "b": spec.b}
     inner |= {"methods": spec.methods, "preset": spec.presets, "W": spec.W}
     for name in spec.datasets:
-        if progress is not None:
-            progress(name)
+        progress(name)
         reading = tuple(spec.reading.items()) if is_file(name) else ()
         whole = sequence_of(name, None, 0, reading) if is_file(name) else None
         read += [] if whole is None else whole.info["warnings"]
