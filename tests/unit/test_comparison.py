@@ -221,7 +221,7 @@ class TestTables:
 
     def test_wrong_scores_are_refused(self):
         two = pd.concat([scores_of({"gem": [0.1]}), scores_of({"gem": [0.1]}, n=20)])
-        with pytest.raises(ValueError, match="one dataset and n, got 2"):
+        with pytest.raises(ValueError, match="a single dataset and n, got 2"):
             comparison_table(two)
         with pytest.raises(ValueError, match="different repetitions"):
             comparison_table(scores_of({"gem": [0.1, 0.2], "mer": [0.1]}))
