@@ -242,21 +242,21 @@ class LogLossLearner:
 
     def predicted(self, gap: float = 1.0) -> TaskEstimate:
         """Return the rule for the next task, `gap` periods after the newest, the average of the candidates' rules."""
-        shares, (worth, tracked) = self.shares()[1], self._tracked[0]
+        shares, (worth, tracked) = self.shares(coming=True), self._tracked[0]
         rule = np.tensordot(shares, self._to_come(gap), axes=1)
         worth = max(borrowed(worth, self._change.over([gap])[0]), 1.0)
         return self._with_means(tracked, worth, worth, primal_parameters(rule), shares @ self._weights.forward()[0])
 
-    def shares(self) -> tuple[Floats, Floats]:
-        """Return the shares of the candidates in the rules of tasks so far, and in the rule for the next task."""
+    def shares(self, *, coming: bool = False) -> Floats:
+        """Return the shares of the candidates in rules of tasks so far or, if `coming`, in that of the next task."""
         if not self._compared:
-            return np.array([1.0, 0.0]), np.array([1.0, 0.0])
-        starts = np.array([one.start for one in self.candidates])
-        return self._at.shares(starts[self._still]), self._before.shares(starts)
+            return np.array([1.0, 0.0])
+        account, places = (self._before, range(len(self.candidates))) if coming else (self._at, self._still)
+        return account.shares(np.array([self.candidates[c].start for c in places]))
 
     def choices(self) -> dict[str, float]:
         """Return the shares by rate in the rules of tasks so far, and the resulting factor of the penalty."""
-        shares = self.shares()[0]
+        shares = self.shares()
         rates = {f"rate {self.candidates[c].rate:g}": float(shares[place]) for place, c in enumerate(self._still)}
         return rates | {"penalty": float(np.exp(shares @ np.log(self._penalties[self._still])))}
 
@@ -348,10 +348,11 @@ class LogLossLearner:
 
     def _learn_tasks(self, *, revise: bool) -> tuple[TaskEstimate, list[TaskEstimate]]:
         """Learn the newest task and those within reach, the nearest first, with the shares of candidates."""
-        shares, still, store = self.shares()[0], self._still, self._store
+        shares, still, store = self.shares(), self._still, self._store
         tasks = [self._weights.forward(), *(self._weights.revised() if revise else [])]
         weights = np.array([shares @ task[0][still] for task in tasks])
-        mixed = [np.exp(shares @ np.log([ess[still], self._penalties[still]]).T) for _, ess in tasks]
+        penalty = self._penalties[still]
+        mixed = np.exp(np.log([[ess[still], penalty] for _, ess in tasks]) @ shares)
         places: list[Hashable] = [("task", self._steps - back) for back in range(len(tasks))]
         store.solutions.pop(("task", self._steps - self.b - 1), None)
         solved, rules = [(np.nan, 0)] * len(tasks), np.empty((len(tasks), 0))
@@ -423,10 +424,10 @@ def half(y: NDArray[np.int64], turn: int) -> NDArray[np.bool_]:
     >>> half(np.array([1, 0, 1, 0]), 0), half(np.array([1, 0, 1, 0]), 1)
     (array([ True,  True, False, False]), array([False, False,  True,  True]))
     """
-    _, first, which = np.unique(y, return_index=True, return_inverse=True)
     held = np.zeros(len(y), dtype=np.bool_)
     # Classes are ordered by their first row, so that their names do not matter.
-    held[np.argsort(first[which], kind="stable")] = np.arange(len(y)) % 2 == turn % 2
+    order = {label: place for place, label in enumerate(dict.fromkeys(y.tolist()))}
+    held[np.argsort([order[label] for label in y.tolist()], kind="stable")] = np.arange(len(y)) % 2 == turn % 2
     return held
 
 

@@ -61,7 +61,7 @@ def test_a_rule_for_log_loss_is_learnt_from_samples_with_these_weights(digits, t
     assert weights.min() > 0.001 * weights.max()  # nothing is left out as negligible
     X, y = scaled(np.vstack([X1 for X1, _ in train])), np.concatenate([y for _, y in train])
     unit = np.sqrt((train[0][0][:, 1:] ** 2).sum(axis=1).mean() / 250.0)
-    shares = learner._tracker.shares()[0]
+    shares = learner._tracker.shares()
     known = learner._tracker._weights
     worth = (known.forward() if step == task else known.revised()[step - task - 1])[1][:4]
     penalty = unit * np.exp(shares @ np.log(np.array([16.0, 4.0, 4.0, 4.0]) / worth)) * 2.0
