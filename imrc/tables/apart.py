@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import zipfile
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import IO, Any
 
 import numpy as np
@@ -82,7 +82,7 @@ def read_apart(data: bytes, name: str, reading: Reading) -> Table:
                 process.wait()
             answer.seek(0)
             with np.load(answer, allow_pickle=False) as parts:
-                facts = json.loads(parts["facts"].tobytes(), object_hook=_with_tuples)
+                facts = json.loads(parts["facts"].tobytes())
                 arrays = {name: parts[name] for name in parts.files}
     except (EOFError, OSError, ValueError, zipfile.BadZipFile):
         why = "took too long" if late else "is damaged, or needs too much memory"
@@ -95,17 +95,10 @@ def read_apart(data: bytes, name: str, reading: Reading) -> Table:
     if "message" in facts:
         raise DataError(facts["message"])
     columns = [
-        Column(**{**one, "values": arrays[f"values {j}"], "spelt": arrays.get(f"spelt {j}")})
+        Column(**one, values=arrays[f"values {j}"], spelt=arrays.get(f"spelt {j}"))
         for j, one in enumerate(facts["columns"])
     ]
     return Table(**{**facts, "columns": tuple(columns)})
-
-
-def _with_tuples(facts: dict[str, Any]) -> dict[str, Any]:
-    def frozen(value: Any) -> Any:  # noqa: ANN401 - what JSON holds
-        return tuple(map(frozen, value)) if isinstance(value, list) else value
-
-    return {name: frozen(value) for name, value in facts.items()}
 
 
 def main() -> None:
@@ -122,9 +115,8 @@ def main() -> None:
         table = read_bytes(sys.stdin.buffer.read(), asked["name"], Reading(**asked["reading"]))
         arrays = {f"values {j}": column.values for j, column in enumerate(table.columns)}
         arrays |= {f"spelt {j}": one.spelt for j, one in enumerate(table.columns) if one.spelt is not None}
-        columns = [{**vars(column), "values": None, "spelt": None} for column in table.columns]
-        for one in columns:
-            one.pop("distinct", None)
+        told = [one.name for one in fields(Column) if one.name not in ("values", "spelt")]
+        columns = [{name: getattr(column, name) for name in told} for column in table.columns]
         facts = {**asdict(replace(table, columns=())), "columns": columns}
     except DataError as error:
         facts = {"message": str(error)}

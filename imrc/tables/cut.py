@@ -211,7 +211,7 @@ def cut_table(
         feature_names=tuple(column.name for column in columns),
         info={"source": "your own file", "licence": "yours", "file_sha256": table.sha256, "recipe": recipe.to_dict()},
         column_kinds=tuple(_CUT_KINDS[column.kind] for column in columns),
-        categories={j: column.categories for j, column in enumerate(columns) if column.kind == "category"},
+        categories={j: tuple(column.categories) for j, column in enumerate(columns) if column.kind == "category"},
         max_categories=max_categories,
         max_missing=max_missing,
     )

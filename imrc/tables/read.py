@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,7 @@ class _Raw:
     format: str
     notes: list[str] = field(default_factory=list)
     mark: str = "."
-    choices: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    choices: dict[str, Sequence[Any]] = field(default_factory=dict)
 
 
 # Text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -64,12 +64,12 @@ class Column:
     name: str
     kind: Literal["number", "category", "date", "empty"]
     values: NDArray[Any]
-    categories: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    categories: Sequence[str] = ()
+    notes: Sequence[str] = ()
     period: Period = "value"
     decimal: str = ""
     dayfirst: bool | None = None
-    choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    choices: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     spelt: NDArray[Any] | None = None
 
     @property
@@ -120,10 +120,10 @@ class Table:
     columns: tuple[Column, ...]
     n_rows: int
     format: str
-    notes: tuple[str, ...] = ()
-    preview: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+    notes: Sequence[str] = ()
+    preview: Sequence[Sequence[str]] = field(default=(), repr=False)
     sha256: str = ""
-    choices: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    choices: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:

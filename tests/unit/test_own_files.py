@@ -8,7 +8,6 @@ import json
 import os
 import resource
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -57,8 +56,9 @@ def test_the_same_table_comes_back_from_the_other_process():
         for mine, its in zip(*columns, strict=True):
             for part in ("values", "spelt"):
                 np.testing.assert_array_equal(mine.pop(part), its.pop(part))
-            assert {**mine, "distinct": 0} == {**its, "distinct": 0}
-        assert replace(one, columns=()).__dict__ == replace(other, columns=()).__dict__
+            assert json.dumps({**mine, "distinct": 0}) == json.dumps({**its, "distinct": 0})
+        facts = [{**vars(table), "columns": 0} for table in (one, other)]
+        assert json.dumps(facts[0]) == json.dumps(facts[1])
     with pytest.raises(DataError, match="row 2 has 3 cells"):
         apart.read_apart(b"x,y\n1,a\n2,b,c\n", "", Reading())
 
