@@ -7,8 +7,6 @@ evidence and reaches a verdict; `partial_autocorrelation` and `variogram` comput
 from imrc.diagnostics.assessment import Assessment, assess
 from imrc.diagnostics.by_lag import PartialAutocorrelation, Variogram, partial_autocorrelation, variogram
 from imrc.diagnostics.changed import Changed, what_changed
-from imrc.diagnostics.evidence import ChangeEstimate, Innovations, OrderTests
-from imrc.diagnostics.models import ModelFit
 from imrc.diagnostics.words import VERDICTS, Verdict
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Compiled loops of tests by permutation: sums over many orders of the tasks, or over many subsets of rows, at once."""
+"""Compiled loops of the diagnosis: partial autocorrelation, sums by group, and a statistic of many subsets of rows."""
 
 from __future__ import annotations
 
@@ -6,22 +6,6 @@ import numpy as np
 
 from imrc._compiled import njit
 from imrc._types import Floats, Ints
-
-
-@njit(cache=True)
-def lag_sums(G: Floats, orders: Ints, lags: Ints) -> Floats:
-    """Return sum_i G[p_i, p_(i + t)] for every order p (rows of `orders`) and lag t, shape (orders, lags)."""
-    count, k = orders.shape
-    out = np.zeros((count, lags.size))
-    for b in range(count):
-        p = orders[b]
-        for position in range(lags.size):
-            t = lags[position]
-            total = 0.0
-            for i in range(k - t):
-                total += G[p[i], p[i + t]]
-            out[b, position] = total
-    return out
 
 
 @njit(cache=True)
@@ -57,17 +41,6 @@ def component_pacf(x: Floats, order: Ints, nlags: int) -> Floats:
             out[t - 1, c] = last
             if variance <= 1e-14 * r[0, c]:
                 break
-    return out
-
-
-@njit(cache=True)
-def mean_pacf(x: Floats, orders: Ints, nlags: int) -> Floats:
-    """Return the averages of `component_pacf` over components for every order, shape (orders, nlags)."""
-    out = np.empty((len(orders), nlags))
-    for b in range(len(orders)):
-        values = component_pacf(x, orders[b], nlags)
-        for t in range(nlags):
-            out[b, t] = values[t].mean()
     return out
 
 

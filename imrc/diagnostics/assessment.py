@@ -13,29 +13,12 @@ from numpy.typing import ArrayLike
 from imrc._checks import InputError, InputTypeError, check_int, check_real
 from imrc._types import Floats, Ints
 from imrc.core.recursions import smooth, track_forward
-from imrc.diagnostics import evidence, samples
-from imrc.diagnostics.by_lag import (
-    PartialAutocorrelation,
-    Variogram,
-    find_returns,
-    partial_autocorrelation,
-    variogram_of,
-    with_envelope,
-    with_pacf_band,
-)
+from imrc.diagnostics import by_lag, evidence, samples, words
+from imrc.diagnostics.by_lag import PartialAutocorrelation, Variogram
 from imrc.diagnostics.evidence import LEAST_TASKS, ChangeEstimate, Innovations, OrderTests, SameMethod
 from imrc.diagnostics.models import ChangeKind, ModelFit, fit_models
 from imrc.diagnostics.samples import Moments, Reading, Reduced
-from imrc.diagnostics.words import (
-    LEAD,
-    LEVEL,
-    RECURRING_BELOW,
-    RECURRING_SHARE,
-    Verdict,
-    VerdictName,
-    not_judged,
-    word_verdict,
-)
+from imrc.diagnostics.words import LEVEL, Verdict, VerdictName
 from imrc.tasks import TaskSequence, how_to_make_tasks
 from imrc.wording import number, plain
 
@@ -60,8 +43,7 @@ class Assessment:
     dropped: int  #: Components dropped because they do not vary.
     n: float | None  #: Samples per average (harmonic mean over tasks); None if only means were given.
     is_bounded: bool  #: Whether all features lie in [-1, 1].
-    m_noise: float | None = None
-    """Effective number of independent components of the sampling noise; None if only means were given."""
+    m_noise: float | None = None  #: Effective number of independent components of the noise of samples.
     m_eff: float = 1.0  #: Effective number of independent components used in likelihoods.
     q: float = math.nan  #: Variance between tasks over its expectation for identical tasks.
     p_same: float = 1.0  #: p-value of "all tasks share one distribution".
@@ -71,11 +53,9 @@ class Assessment:
     pacf: PartialAutocorrelation | None = None  #: Partial autocorrelation with its band; None below 4 tasks.
     variogram: Variogram | None = None  #: Noise-corrected variogram with its envelope.
     distance: Floats  #: Noise-corrected squared distances, shape (k, k).
-    returns: tuple[tuple[int, int], ...] = ()
-    """Pairs of tasks (from 0) that are alike although a task between them is not; empty above 60 tasks."""
+    returns: tuple[tuple[int, int], ...] = ()  #: Similar tasks (from 0) with another between; none above 60 tasks.
     returns_share: float = 0.0  #: Their share of all pairs.
-    change: ChangeEstimate | None = None
-    """n rho = n d^2 / sigma^2 with its interval; rho = d^2 / sigma^2 is the rate of change."""
+    change: ChangeEstimate | None = None  #: n rho = n d^2 / sigma^2 with its interval, rho the rate of change.
     innovations: Innovations | None = None  #: Tests on the changes; None below 5 tasks.
     models: tuple[ModelFit, ...] = ()  #: Competing models, best first; empty below 5 tasks.
     moments: Moments  #: Sample averages and their mean squared errors, all components.
@@ -102,8 +82,7 @@ class Assessment:
     def ratio_at(self, n: float | None = None) -> tuple[float, float, float]:
         """Return n rho = n d^2 / sigma^2 and its 95 % interval for averages over `n` samples (default: as diagnosed).
 
-        The rate of change rho = d^2 / sigma^2 is the ratio at n = 1. ValueError if nothing could be estimated, or if
-        `n` is given although only means are known.
+        The rate of change rho = d^2 / sigma^2 is the ratio at n = 1.
         """
         if self.change is None:
             raise InputError("Too few tasks or components to estimate the size of the change.")
@@ -225,14 +204,14 @@ def assess(
     )
     if k < 2 or reduced.m == 0:
         # A single task, or no component that varies.
-        return replace(found, verdict=word_verdict("too_few", None, found))
+        return replace(found, verdict=words.word_verdict("too_few", None, found))
     p_same = None if reading.rows is None else evidence.exact_p_value(reading.rows, streams[1])
     orders = evidence.draw_orders(k, drawn, streams[2]) if k >= 4 else np.arange(k)[None]
     found = replace(found, **_evidence(moments.tau[:, reduced.kept], reduced, reading.m_noise, p_same, orders))
     first, second, p_change = judge(found)
-    verdict = word_verdict(first, second, found)
+    verdict = words.word_verdict(first, second, found)
     added = reading.of_rows.notes(is_change_seen=first not in ("no_change", "too_few"))
-    verdict = not_judged(verdict) if reading.of_rows.are_dependent else verdict
+    verdict = words.not_judged(verdict) if reading.of_rows.dependence else verdict
     return replace(found, verdict=replace(verdict, notes=(*verdict.notes, *added)), p_change=p_change)
 
 
@@ -240,28 +219,24 @@ def _evidence(
     means: Floats, reduced: Reduced, m_noise: float | None, p_same: float | None, orders: Ints
 ) -> dict[str, Any]:
     """Return the evidence by attribute of `Assessment`."""
-    k, distance, method = reduced.k, reduced.distance, "permutation of samples"
+    distance, method = reduced.distance, "permutation of samples"
     values, vectors = evidence.walk_basis(reduced.h)
     likelihood = evidence.log_likelihood(evidence.RATIOS, values, evidence.project(reduced.scaled, vectors))
-    ratio = float(evidence.RATIOS[np.argmax(likelihood)])
-    tests = evidence.innovations(reduced, ratio) if k >= LEAST_TASKS else None
-    m_eff = tests.m_eff if tests else (m_noise or 1.0)
+    found: dict[str, Any] = {"m_noise": m_noise, "m_eff": m_noise or 1.0, "q": reduced.statistic, "distance": distance}
+    if reduced.k >= LEAST_TASKS:
+        tests = evidence.innovations(reduced, float(evidence.RATIOS[np.argmax(likelihood)]))
+        found |= {"innovations": tests, "m_eff": tests.m_eff, "order": evidence.order_tests(reduced, orders)}
+        found["models"] = fit_models(reduced.scaled, reduced.h, tests.m_eff)
+    m_eff, curve = found["m_eff"], by_lag.variogram_of(reduced)
     if p_same is None:
         p_same, method = evidence.approximate_p_value(reduced, m_noise, m_eff)
-    pairs, share = find_returns(distance, reduced.h, m_noise or m_eff)
-    curve, pacf = variogram_of(reduced), None
-    if k >= 4:
-        curve = with_envelope(curve, reduced, orders)
+    pairs, share = by_lag.find_returns(distance, reduced.h, m_noise or m_eff)
+    if reduced.k >= 4:
+        curve = by_lag.with_envelope(curve, reduced, orders)
         if (np.ptp(means, axis=0) > 0).any():
-            pacf = with_pacf_band(partial_autocorrelation(means), means, orders)
-    return {
-        **{"m_noise": m_noise, "m_eff": m_eff, "q": reduced.statistic, "p_same": p_same, "same_method": method},
-        **{"distance": distance, "returns": pairs, "returns_share": share, "variogram": curve, "pacf": pacf},
-        "change": evidence.change_estimate(likelihood, m_eff),
-        "innovations": tests,
-        "order": evidence.order_tests(reduced, orders) if k >= LEAST_TASKS else None,
-        "models": fit_models(reduced.scaled, reduced.h, m_eff) if k >= LEAST_TASKS else (),
-    }
+            found["pacf"] = by_lag.with_pacf_band(by_lag.partial_autocorrelation(means), means, orders)
+    found |= {"p_same": p_same, "same_method": method, "returns": pairs, "returns_share": share, "variogram": curve}
+    return found | {"change": evidence.change_estimate(likelihood, m_eff)}
 
 
 def judge(found: Assessment) -> tuple[VerdictName, VerdictName | None, float]:
@@ -274,19 +249,18 @@ def judge(found: Assessment) -> tuple[VerdictName, VerdictName | None, float]:
     if p_order is None or k < LEAST_TASKS:
         return "differ", None, p_change
     if p_order > LEVEL:
-        if k < RECURRING_BELOW:
-            return ("recurring" if found.returns_share >= RECURRING_SHARE else "differ"), None, p_change
+        if k < words.RECURRING_BELOW:
+            return ("recurring" if found.returns_share >= words.RECURRING_SHARE else "differ"), None, p_change
         return "iid", None, p_change
     gaps = {kind: gap for kind, gap in found.gaps.items() if kind in NAMED}
     first, second = sorted(gaps, key=lambda kind: gaps[kind])[:2]
-    return first, (second if gaps[second] - gaps[first] < LEAD else None), p_change
+    return first, (second if gaps[second] - gaps[first] < words.LEAD else None), p_change
 
 
 def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
     """Return the averages of a component (class times D + 1, plus feature) with forward and smoothed estimates.
 
-    Columns task (from 1), label, mean, mean_se, forward, forward_se, smooth, smooth_se. As in the diagnosis, variances
-    are pooled and all components have one rate of change. Standard errors of a constant component are 0.
+    Columns task (from 1), label, mean, mean_se, forward, forward_se, smooth, smooth_se; variances are pooled.
     """
     component = check_int("component", component, 0, result.moments.tau.shape[1] - 1)
     tau = result.moments.tau[:, component : component + 1]
@@ -304,10 +278,9 @@ def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
 
 
 def step_changes(result: Assessment) -> pd.DataFrame:
-    """Return the change at each step, the noise-corrected squared distance of neighbours in units of noise.
+    """Return the noise-corrected squared distance of neighbours: task (from 1, where the step leads), label, change.
 
-    Columns task (from 1, where the step leads), label, change, noise_se (if nothing changed), low and high (95 % of the
-    single steps of a random walk with the estimated ratio, NaN without an estimate).
+    And noise_se (if nothing changed), low and high (95 % of single steps of a random walk with the estimated ratio).
     """
     change = np.diagonal(result.distance, 1)
     n = result.moments.n
@@ -333,11 +306,7 @@ def recent_ratio(result: Assessment, window: int, n: float) -> float:
 
 
 def lag_rows(result: Assessment) -> pd.DataFrame:
-    """Return the evidence by lag, one row each: variogram, and partial autocorrelation with its band.
-
-    Columns sequence, lag, gamma, pairs, and (NaN where not computed) pacf, pacf_std (spread over components), and
-    pacf_low, pacf_high (95 % band of the average if the order of the tasks did not matter).
-    """
+    """Return the evidence by lag: sequence, lag, gamma, pairs, pacf, pacf_std, and its band pacf_low and pacf_high."""
     curve, pacf = result.variogram, result.pacf
     if curve is None:
         return pd.DataFrame()

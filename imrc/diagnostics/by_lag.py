@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from imrc._checks import InputError, InputTypeError, check_int, check_matrix
 from imrc._types import Floats, Ints
-from imrc.diagnostics.samples import Reduced, given_moments, reduce_moments
+from imrc.diagnostics.samples import Reduced, given_moments, lag_sums, reduce_moments
 from imrc.tasks import TaskSequence
 
 BAND = (0.025, 0.975)
@@ -90,14 +90,15 @@ def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> Parti
 
 def with_pacf_band(pacf: PartialAutocorrelation, means: Floats, orders: Ints) -> PartialAutocorrelation:
     """Add the band of the average under permuted orders, from at most 64 of many components and at least 99 orders."""
-    from imrc.diagnostics._kernels import mean_pacf
+    from imrc.diagnostics._kernels import component_pacf
 
     x = _centred_components(means)
     m, nlags = x.shape[1], len(pacf.lags)
     if x.size > 100_000 and m > _BAND_COMPONENTS:
         x = np.ascontiguousarray(x[:, np.linspace(0, m - 1, _BAND_COMPONENTS).round().astype(int)])
     count = int(np.clip(2e8 / (x.size * nlags), 99, len(orders)))
-    low, high = np.quantile(mean_pacf(x, orders[: count + 1], nlags), BAND, axis=0)
+    means_of = [component_pacf(x, order, nlags).mean(axis=1) for order in orders[: count + 1]]
+    low, high = np.quantile(means_of, BAND, axis=0)
     return replace(pacf, low=low, high=high)
 
 
@@ -106,11 +107,9 @@ class Variogram:
     """Squared distance of tasks by lag, corrected for sampling noise."""
 
     lags: Ints  #: 1, ..., largest lag.
-    gamma: Floats
-    """Average over pairs, in units of the noise variance of one sample average. It is unbiased and can be negative."""
+    gamma: Floats  #: Unbiased average over pairs, in units of the noise variance of one sample average.
     pairs: Ints  #: Number of pairs of tasks behind each value.
-    exponent: float | None
-    """Slope of log gamma on log lag up to k/4. None if a gamma is not positive or k is too small."""
+    exponent: float | None  #: Slope of log gamma on log lag up to k/4, if gammas are positive and k is large enough.
     envelope_lags: Ints | None = None  #: Lags at which the envelope was computed.
     low: Floats | None = None  #: 2.5 % quantile when the order of the tasks does not matter, at `envelope_lags`.
     high: Floats | None = None  #: 97.5 % quantile.
@@ -175,9 +174,7 @@ def variogram(means: ArrayLike, mse: ArrayLike | None = None, max_lag: int | Non
 
 def with_envelope(result: Variogram, reduced: Reduced, orders: Ints) -> Variogram:
     """Add the 2.5-97.5 % envelope of gamma under permuted orders."""
-    from imrc.diagnostics._kernels import lag_sums
-
-    lags = result.lags.astype(np.int64)
+    lags = result.lags
     if reduced.k > 120:
         lags = np.unique(np.geomspace(1, lags[-1], _ENVELOPE_LAGS).round().astype(np.int64))
         orders = orders[: max(100, int(2e8 / (reduced.k * len(lags))))]
@@ -190,10 +187,6 @@ def find_returns(distance: Floats, h: Floats, components: float) -> tuple[tuple[
     """Return pairs of tasks (from 0) that are alike although one between them is not, and their share of all pairs.
 
     The most similar come first. `distance` (k, k) is squared, less noise with so many effective `components`.
-
-    >>> far = np.array([[0.0, 9.0, 0.0], [9.0, 0.0, 9.0], [0.0, 9.0, 0.0]])
-    >>> find_returns(far, np.full(3, 0.1), 10.0)
-    (((0, 2),), 0.3333333333333333)
     """
     k = len(h)
     if not 1 < k <= _RETURNS_UP_TO:

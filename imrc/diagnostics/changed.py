@@ -23,6 +23,7 @@ from imrc.features import make, output_names
 from imrc.tasks import TaskSequence, checked_tasks
 from imrc.wording import feature_names_or_numbers
 
+_Number = Floats | float
 Shift = Literal["label", "input", "concept"]
 SHIFTS: dict[Shift, str] = {"label": "label shift", "input": "input shift", "concept": "concept change"}
 """Titles of the three kinds of change."""
@@ -170,31 +171,23 @@ class _Moves(NamedTuple):
 
 
 def _tested(
-    values: Floats,
-    errors: Floats,
-    unit: Floats,
-    whole_and_slow: tuple[Floats, Floats],
-    freedom: Floats | float,
-    within: Floats | float,
-    excess: Floats,
-    n: Floats | float,
-) -> _Moves:
-    """Return moves with p-values, twice the smaller of those for all movement and for slow waves.
+    k: int, whole: Floats, slow: Floats, freedom: _Number, within: _Number, excess: Floats, n: _Number
+) -> tuple[Floats, Floats]:
+    """Return p-values, twice the smaller of those for all movement and for slow waves, and the size of the movement.
 
-    `whole_and_slow` are the two sums of squares over the tasks, with `freedom` and the number of waves as degrees of
+    `whole` and `slow` are the two sums of squares over the tasks, with `freedom` and the number of waves as degrees of
     freedom. They are chi-squared for normal samples, F with a variance estimated with `within` degrees of freedom.
     Heavy tails and rare ones among zeros spread them more, so scale and degrees of freedom match mean and variance.
     `excess` is the kurtosis of the average of one task, `n` its number of samples.
     """
     from scipy.special import fdtrc
 
-    whole, slow = whole_and_slow
-    waves = _waves(len(values)).shape[1]
+    waves = _waves(k).shape[1]
     p = fdtrc(freedom / (1.0 + excess / 2.0), within, whole / freedom)
     if waves:
         wider = 1.0 + excess / (2.0 * (freedom + 1.0))
         p = np.minimum(2.0 * np.minimum(p, fdtrc(waves / wider, within, slow / waves)), 1.0)
-    return _Moves(values, errors, unit, np.asarray(p), np.sqrt(np.maximum(whole / freedom - 1.0, 0.0) / n))
+    return np.asarray(p), np.sqrt(np.maximum(whole / freedom - 1.0, 0.0) / n)
 
 
 def _label(counted: Counted) -> _Moves:
@@ -207,8 +200,8 @@ def _label(counted: Counted) -> _Moves:
     kurtosis = np.maximum((1.0 - 6.0 * variance) / variance, 0.0)
     harmonic = float(len(n) / (1.0 / n).sum())
     slow = _slow(values, n[:, None]) / variance
-    sums, errors, excess = (statistic, slow), variance / n[:, None], kurtosis / harmonic
-    return _tested(values, errors, np.sqrt(variance), sums, len(n) - 1.0, _KNOWN, excess, harmonic)
+    tested = _tested(len(n), statistic, slow, len(n) - 1.0, _KNOWN, kurtosis / harmonic, harmonic)
+    return _Moves(values, variance / n[:, None], np.sqrt(variance), *tested)
 
 
 def _input(counted: Counted) -> _Moves:
@@ -240,9 +233,9 @@ def _input(counted: Counted) -> _Moves:
     slow = (beside * np.linalg.lstsq(of_waves, beside, rcond=None)[0]).sum(axis=0) / usable
     # Add the average of the classes, so that the values are in the unit of the column.
     values = values + classes @ effects / classes.sum()
-    within = float(classes.sum() - (n > 0).sum())
-    sums, errors = (np.maximum(between, 0.0) / usable, slow), variance / tasks[:, None]
-    return _tested(values, errors, np.sqrt(variance), sums, freedom, within, kurtosis / harmonic, harmonic)
+    within, whole = float(classes.sum() - (n > 0).sum()), np.maximum(between, 0.0) / usable
+    tested = _tested(len(n), whole, slow, freedom, within, kurtosis / harmonic, harmonic)
+    return _Moves(values, variance / tasks[:, None], np.sqrt(variance), *tested)
 
 
 def _concept(counted: Counted) -> _Moves:
@@ -276,11 +269,11 @@ def _concept(counted: Counted) -> _Moves:
     # Values become the mean of the class less the mean of the others.
     values = values + overall - rest(classes * overall) / np.maximum(rest(classes), 1.0)
     unit = np.tile(np.sqrt((classes * variance).sum(axis=0) / classes.sum()), C)
-    freedom, known, flat = np.maximum(tasks - 1.0, 1.0), np.maximum(within, 1.0), errors.reshape(k, C * D)
-    made = _tested(values.reshape(k, C * D), flat, unit, (statistic, slow), freedom, known, excess, harmonic)
+    freedom, known = np.maximum(tasks - 1.0, 1.0), np.maximum(within, 1.0)
+    p, size = _tested(k, statistic, slow, freedom, known, excess, harmonic)
     # The noise is unknown if each task has only one sample of the class.
-    p = np.where((tasks > 1) & (within > 0), made.p, 1.0)
-    return made._replace(p=p.ravel(), size=np.where(tasks > 1, made.size, 0.0).ravel())
+    p, size = np.where((tasks > 1) & (within > 0), p, 1.0), np.where(tasks > 1, size, 0.0)
+    return _Moves(values.reshape(k, C * D), errors.reshape(k, C * D), unit, p.ravel(), size.ravel())
 
 
 def moves(counted: Counted, kind: Shift, c: int = 0) -> tuple[Floats, Floats]:
@@ -315,10 +308,7 @@ def _rows(made: _Moves, kind: Shift, classes: Ints, columns: Ints, share: Floats
 
 
 def _among_permuted(p: Floats, samples: Samples, tested: NDArray[np.bool_], seed: int) -> Floats:
-    """Return the share of p-values at most as large, after samples of each class have been exchanged at random.
-
-    It counts all tested columns and classes, input shift and concept change together, and the p-values themselves.
-    """
+    """Return the share of p-values at most as large among these and those after exchanging samples of each class."""
     generator = np.random.default_rng([seed, 1])
     permuted = (samples.counted(generator) for _ in range(_PERMUTATIONS))
     chance = np.sort([p[tested], *(np.append(_input(of).p, _concept(of).p)[tested] for of in permuted)], axis=None)

@@ -19,14 +19,13 @@ uncorrelated.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import permutations
 from typing import Literal
 
 import numpy as np
 
 from imrc._types import Floats, Ints
-from imrc.diagnostics.samples import Reduced
+from imrc.diagnostics.samples import Reduced, lag_sums, standardised_sum
 
 SameMethod = Literal["permutation of samples", "F approximation", "chi-squared approximation"]
 ChangePattern = Literal["unremarkable", "direction", "same_way", "come_back"]
@@ -46,9 +45,6 @@ MEAN_LIMIT = 2.33
 """1 % point. On simulated random walks whose verdict is evolving, larger values are reported for under 1 %
 (`tests/benchmarks/diagnostics_study.py`)."""
 FLAG_LIMIT = 3.0
-
-
-# -- do tasks differ? ----------------------------------------------------------------------------------------------
 
 
 def class_moments(X1: Floats, y: Ints, n_classes: int) -> tuple[Floats, Floats]:
@@ -92,9 +88,6 @@ def approximate_p_value(reduced: Reduced, m_noise: float | None, m_eff: float) -
     return float(stats.chi2.sf(q * freedom, freedom)), "chi-squared approximation"
 
 
-# -- does their order matter? --------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class OrderTests:
     """Permutation tests of the order of the tasks."""
@@ -132,8 +125,6 @@ def _slopes(G: Floats, root: Floats | None, orders: Ints, trace: float) -> Float
 
 def _peaks_exact(G: Floats, orders: Ints, trace: float) -> Floats:
     """Highest ordinate of the periodogram over f = 1/k, 2/k, ..., 1/2, from all lags."""
-    from imrc.diagnostics._kernels import lag_sums
-
     k = len(G)
     lags = np.arange(1, k, dtype=np.int64)
     sums = lag_sums(G, orders, lags) / trace
@@ -141,12 +132,12 @@ def _peaks_exact(G: Floats, orders: Ints, trace: float) -> Floats:
     return np.asarray((1.0 + 2.0 * sums @ np.cos(2.0 * np.pi * np.outer(lags, frequencies))).max(axis=1))
 
 
-def _peaks_leading(G: Floats, orders: Ints, trace: float, columns: int = LEADING) -> Floats:
+def _peaks_leading(G: Floats, orders: Ints, trace: float) -> Floats:
     """Highest ordinate of the periodogram, from the leading columns of a square root of G."""
     from scipy.linalg import eigh
 
     k = len(G)
-    values, vectors = eigh(G, subset_by_index=[max(0, k - columns), k - 1])
+    values, vectors = eigh(G, subset_by_index=[max(0, k - LEADING), k - 1])
     root = np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
     out = np.empty(len(orders))
     for start in range(0, len(orders), 64):
@@ -154,12 +145,6 @@ def _peaks_leading(G: Floats, orders: Ints, trace: float, columns: int = LEADING
         power = (spectrum.real**2 + spectrum.imag**2).sum(axis=2)
         out[start : start + 64] = power.max(axis=1) / trace
     return out
-
-
-def _ranked(values: Floats) -> Floats:
-    """Return for each entry the share of entries at least as large; ties (to 1e-12) count against."""
-    rounded = np.round(values, 12)
-    return np.asarray((len(values) - np.searchsorted(np.sort(rounded), rounded, side="left")) / len(values))
 
 
 def order_tests(reduced: Reduced, orders: Ints) -> OrderTests:
@@ -170,13 +155,16 @@ def order_tests(reduced: Reduced, orders: Ints) -> OrderTests:
     statistics = dict.fromkeys(names, np.zeros(len(orders)))
     if trace > 0:
         # F F' = G makes the slope cheap.
-        factor = reduced.Z / np.sqrt(reduced.m) if reduced.is_balanced and reduced.m < k // 4 else None
-        r1 = G.ravel()[orders[:, :-1] * k + orders[:, 1:]].sum(axis=1) / trace
+        is_balanced = np.ptp(reduced.h) <= 1e-9
+        factor = reduced.Z / np.sqrt(reduced.m) if is_balanced and reduced.m < k // 4 else None
+        r1 = lag_sums(G, orders, np.array([1]))[:, 0] / trace
         found = [_slopes(G, factor, orders, trace), -r1 if "-r1" in names else r1]
         if "peak" in names:
             found.append((_peaks_exact if k <= _EXACT_PEAK else _peaks_leading)(G, orders, trace))
         statistics = dict(zip(names, found, strict=True))
-    ranks = {name: _ranked(values) for name, values in statistics.items()}
+    # The share of orders with a statistic at least as large; ties (to 1e-12) count against.
+    rounded = {name: np.round(values, 12) for name, values in statistics.items()}
+    ranks = {name: (len(one) - np.searchsorted(np.sort(one), one)) / len(one) for name, one in rounded.items()}
     smallest = np.min(list(ranks.values()), axis=0)
     return OrderTests(
         statistics={name: float(values[0]) for name, values in statistics.items()},
@@ -184,9 +172,6 @@ def order_tests(reduced: Reduced, orders: Ints) -> OrderTests:
         # Ranks are multiples of 1 / orders, so the comparison leaves room for rounding.
         p_order=float((smallest <= smallest[0] * (1.0 + 1e-9)).mean()),
     )
-
-
-# -- how large is the change? --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,15 +189,6 @@ def cosine_waves(k: int, count: int) -> Floats:
     return np.asarray(np.cos(np.pi * np.outer(np.arange(k) + 0.5, np.arange(1, count + 1)) / k))
 
 
-@lru_cache(maxsize=8)
-def _cosine_basis(k: int) -> tuple[Floats, Floats]:
-    """Eigenvalues (k-1,) and eigenvectors (k, k-1) of a centred random walk of k steps."""
-    values = 1.0 / (4.0 * np.sin(np.pi * np.arange(1, k) / (2.0 * k)) ** 2)
-    vectors = cosine_waves(k, k - 1) * np.sqrt(2.0 / k)
-    values.flags.writeable = vectors.flags.writeable = False
-    return values, vectors
-
-
 def walk_basis(h: Floats) -> tuple[Floats, Floats]:
     """Return eigenvalues and eigenvectors of K_ij / sqrt(h_i h_j), K of a random walk, orthogonal to h^(-1/2).
 
@@ -220,7 +196,8 @@ def walk_basis(h: Floats) -> tuple[Floats, Floats]:
     """
     k = len(h)
     if np.ptp(h) <= 1e-9:
-        return _cosine_basis(k)
+        values = 1.0 / (4.0 * np.sin(np.pi * np.arange(1, k) / (2.0 * k)) ** 2)
+        return values, cosine_waves(k, k - 1) * np.sqrt(2.0 / k)
     from scipy.linalg import eigh_tridiagonal
 
     root = np.sqrt(h)
@@ -243,16 +220,16 @@ def project(scaled: Floats, vectors: Floats) -> Floats:
 
 def _end(drop: Floats, best: int, limit: float, step: int) -> float:
     """Return the ratio below (step -1) or above (step 1) `best` at which the likelihood is lower by `limit`."""
-    inner = best
-    while 0 <= inner + step < len(RATIOS) and drop[inner + step] >= -limit:
-        inner += step
-    outer = inner + step
+    outer = best + step
+    while 0 <= outer < len(RATIOS) and drop[outer] >= -limit:
+        outer += step
     if not 0 <= outer < len(RATIOS):
         return 0.0 if step < 0 else np.inf
-    share = (drop[inner] + limit) / (drop[inner] - drop[outer])
-    if RATIOS[min(inner, outer)] == 0.0:  # no logarithm of 0: linear between 0 and the first point
-        return float(RATIOS[inner] + share * (RATIOS[outer] - RATIOS[inner]))
-    return float(np.exp(np.log(RATIOS[inner]) + share * (np.log(RATIOS[outer]) - np.log(RATIOS[inner]))))
+    share = (drop[outer - step] + limit) / (drop[outer - step] - drop[outer])
+    ends = RATIOS[[outer - step, outer]]
+    if ends.min() == 0.0:  # no logarithm of 0: linear between 0 and the first point
+        return float(ends[0] + share * (ends[1] - ends[0]))
+    return float(np.exp(np.log(ends[0]) + share * (np.log(ends[1]) - np.log(ends[0]))))
 
 
 def change_estimate(likelihood: Floats, m_eff: float) -> ChangeEstimate:
@@ -261,9 +238,6 @@ def change_estimate(likelihood: Floats, m_eff: float) -> ChangeEstimate:
     drop = likelihood - likelihood[best]
     low, high = (_end(drop, best, _HALF_CHI2 / m_eff, step) for step in (-1, 1))
     return ChangeEstimate(float(RATIOS[best]), low, high, float(-2.0 * m_eff * drop[0]))
-
-
-# -- are changes independent and zero-mean? ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,12 +282,6 @@ def innovation_products(reduced: Reduced, ratio: float) -> Floats:
     return np.asarray(solve_banded((1, 0), factor, half.T))
 
 
-def _standardised(values: Floats) -> float:
-    """Return the sum over the root of the sum of squares; 0 without variation."""
-    size = float(np.sqrt((values**2).sum()))
-    return float(values.sum()) / size if size > 0 else 0.0
-
-
 def innovations(reduced: Reduced, ratio: float) -> Innovations:
     """Filter the increments and test them."""
     M = innovation_products(reduced, ratio)
@@ -323,5 +291,5 @@ def innovations(reduced: Reduced, ratio: float) -> Innovations:
         top = (diagonal.sum() ** 2 - (diagonal**2).sum()) / off
         bottom = ((M**2).sum() - (diagonal**2).sum()) / off
         m_eff = float(np.clip(top / bottom if bottom > 0 else reduced.m, 1.0, reduced.m))
-    z_lags = {t: _standardised(np.diagonal(M, t)) for t in _LAGS if t < steps}
-    return Innovations(_standardised(M[np.triu_indices(steps, 1)]), z_lags, m_eff)
+    z_lags = {t: standardised_sum(np.diagonal(M, t)) for t in _LAGS if t < steps}
+    return Innovations(standardised_sum(M[np.triu_indices(steps, 1)]), z_lags, m_eff)

@@ -35,9 +35,7 @@ _A_GRID = np.concatenate([[0.0], np.logspace(-2, 4, 36)])
 _B_GRID = np.concatenate([[0.0], np.logspace(-2, 6, 36)])
 _GRID_COST = 0.0025
 _PIECE_TASKS = 8
-_FEWEST_PIECES = 4
-"""At most one piece per this many tasks is searched, but at least this number of pieces. More would describe a walk in
-one direction as many short pieces on few levels."""
+_FEWEST_PIECES = 4  # More pieces than that, or one per eight tasks, would describe a walk in one direction.
 
 
 @dataclass(frozen=True)
@@ -72,33 +70,20 @@ class _Search(NamedTuple):
     axes: tuple[Floats, ...]
     names: tuple[str, ...]
 
-    def best(self) -> tuple[float, dict[str, float], tuple[int, ...]]:
-        """Return maximum, parameters and position on the grid."""
+    def best(self, refinements: int = 0) -> tuple[float, dict[str, float]]:
+        """Return maximum and parameters, refined so often around the best point, with 9 points per axis."""
         values = self.table(*self.axes)
-        place = tuple(int(i) for i in np.unravel_index(int(np.argmax(values)), values.shape))
-        parameters = {name: float(axis[i]) for name, axis, i in zip(self.names, self.axes, place, strict=True)}
-        return float(values[place]), parameters, place
-
-    def refined(self) -> tuple[float, dict[str, float]]:
-        """Return maximum and parameters after two refinements around the best point, with 9 points per axis."""
-        search = self
-        value, parameters, place = search.best()
-        for _ in range(2):
-            axes = tuple(
-                np.linspace(axis[max(i - 1, 0)], axis[min(i + 1, len(axis) - 1)], 9)
-                for axis, i in zip(search.axes, place, strict=True)
-            )
-            search = search._replace(axes=axes)
-            value, parameters, place = search.best()
-        return value, parameters
+        place = np.unravel_index(int(np.argmax(values)), values.shape)
+        if not refinements:
+            parameters = {name: float(axis[i]) for name, axis, i in zip(self.names, self.axes, place, strict=True)}
+            return float(values[place]), parameters
+        around = [axis[max(int(i) - 1, 0) : int(i) + 2] for axis, i in zip(self.axes, place, strict=True)]
+        return self._replace(axes=tuple(np.linspace(one[0], one[-1], 9) for one in around)).best(refinements - 1)
 
 
 @lru_cache(maxsize=40)
 def _cached_eigen(kind: str, k: int, noise: bytes) -> tuple[Floats, Floats]:
-    """Return eigenvalues and eigenvectors (k, k-1) of an autoregressive ("0.6") or integrated-walk ("irw") kernel.
-
-    They are within the contrasts, for rows scaled to equal noise. `noise` contains h.
-    """
+    """Return the eigenbasis (k, k-1), in the contrasts, of an autoregressive ("0.6") or integrated walk ("irw")."""
     time = np.arange(k)
     if kind == "irw":
         below = np.tril(np.ones((k, k)), -1)
@@ -131,12 +116,6 @@ def _season_vectors(k: int, noise: bytes) -> tuple[Floats, Floats, Ints]:
     columns = left * alive[:, None, :]
     frequencies.flags.writeable = columns.flags.writeable = False
     return frequencies, columns, alive.sum(axis=1)
-
-
-def _partitions(items: int, parts: int) -> int:
-    """Return the number of ways to divide so many items into so many parts (Stirling numbers of the second kind)."""
-    onto: int = sum((-1 if i % 2 else 1) * math.comb(parts, i) * (parts - i) ** items for i in range(parts + 1))
-    return onto // math.factorial(parts)
 
 
 def _joined(blocks: Floats, mass: Floats) -> Iterator[tuple[float, tuple[int, ...]]]:
@@ -185,48 +164,45 @@ class _Fitter:
         return _Kernel(values, vectors, project(self.G, vectors))
 
     def fit(
-        self, name: str, group: ChangeKind, value: float, p: int, candidates: int = 1, **parameters: float
+        self, name: str, group: ChangeKind, found: float | _Search, p: int, candidates: int = 1, **parameters: float
     ) -> ModelFit:
-        """Return a fitted model with its BIC."""
+        """Return a model with its BIC, at its likelihood or at the best of a search, which can be refined."""
+        if isinstance(found, _Search):
+            self.searches[name] = found
+            found, best = found.best()
+            parameters |= best
         penalty = p * np.log((self.k - 1) * self.m_eff) + 2.0 * math.log(candidates)
-        return ModelFit(name, group, value, float(-2.0 * self.m_eff * value + penalty), parameters)
-
-    def search(
-        self, name: str, group: ChangeKind, search: _Search, p: int, candidates: int = 1, **fixed: float
-    ) -> None:
-        """Store a model at its maximum over a grid, and how to refine it."""
-        value, parameters, _ = search.best()
-        self.fits.append(self.fit(name, group, value, p, candidates, **fixed, **parameters))
-        self.searches[name] = search
+        return ModelFit(name, group, found, float(-2.0 * self.m_eff * found + penalty), parameters)
 
     def refine(self) -> None:
         """Refine the models whose BIC exceeds the best by less than a grid step can cost."""
         limit = min(fit.bic for fit in self.fits) + _GRID_COST * self.k * self.m_eff
         for position, fit in enumerate(self.fits):
             if fit.bic <= limit and fit.name in self.searches:
-                value, parameters = self.searches[fit.name].refined()
-                gain = 2.0 * self.m_eff * (value - fit.likelihood)
-                self.fits[position] = replace(
-                    fit, likelihood=value, bic=fit.bic - gain, parameters={**fit.parameters, **parameters}
-                )
+                value, parameters = self.searches[fit.name].best(refinements=2)
+                bic = fit.bic - 2.0 * self.m_eff * (value - fit.likelihood)
+                self.fits[position] = replace(fit, likelihood=value, bic=bic, parameters=fit.parameters | parameters)
 
     def plain(self) -> None:
         """Fit no change, scatter, random walk, random walk with scatter, autoregression, and straight line."""
-        value, a, _ = self._on_white(0.0, 0)
-        self.fits += [self.fit("identical", "no_change", -0.5 * self.trace, 0), self.fit("iid", "iid", value, 1, a=a)]
         values, projections = self.walk.values, self.walk.projections
-        self.search("rw", "evolving", self.walk.search(RATIOS, "ratio"), 1)
 
         def table(a: Floats, ratio: Floats) -> Floats:
             v = 1.0 + a[:, None, None] + ratio[None, :, None] * values
             return np.asarray(-0.5 * (np.log(v) + projections / v).sum(axis=2))
 
-        self.search("rw+iid", "evolving", _Search(table, (_A_GRID, _A_GRID), ("a", "ratio")), 2)
         searches = {phi: self.kernel(str(phi)).search(_A_GRID, "a") for phi in _PHIS}
         phi = max(_PHIS, key=lambda phi: searches[phi].best()[0])
-        self.search("ar", "mean_reverting", searches[phi], 2, phi=phi)
-        value, a, b = self._on_white(float(self.line @ self.G @ self.line), 1)
-        self.fits.append(self.fit("trend", "trend", value, 2, a=a, b=b))
+        white, scatter, _ = self._on_white(0.0, 0)
+        line, a, b = self._on_white(float(self.line @ self.G @ self.line), 1)
+        self.fits += [
+            self.fit("identical", "no_change", -0.5 * self.trace, 0),
+            self.fit("iid", "iid", white, 1, a=scatter),
+            self.fit("rw", "evolving", self.walk.search(RATIOS, "ratio"), 1),
+            self.fit("rw+iid", "evolving", _Search(table, (_A_GRID, _A_GRID), ("a", "ratio")), 2),
+            self.fit("ar", "mean_reverting", searches[phi], 2, phi=phi),
+            self.fit("trend", "trend", line, 2, a=a, b=b),
+        ]
 
     def _on_white(self, energy: float, rank: int, *, scatter: bool = True) -> tuple[float, float, float]:
         """Maximise exactly over V = (1 + a) I + b P (a = 0 without scatter), P a projector with energy tr(P G)."""
@@ -241,9 +217,10 @@ class _Fitter:
     def pieces(self) -> None:
         """Fit one jump, several jumps, and recurring levels. Tasks between two jumps share one level.
 
-        The energy of a division is the sum over its pieces, so dynamic programming finds the best places for every
-        number of pieces. Pieces that may share a level are joined greedily, with the least loss first.
+        Dynamic programming finds the best places for every number of pieces, since their energies add up.
         """
+        from scipy.special import stirling2
+
         root = self.h**-0.5
         sums = np.zeros((self.k + 1, self.k + 1))
         sums[1:, 1:] = (root[:, None] * self.G * root).cumsum(axis=0).cumsum(axis=1)
@@ -274,7 +251,7 @@ class _Fitter:
                     continue
                 value, a, b = self._on_white(energy - level, levels - 1, scatter=False)
                 # Neighbouring pieces never have the same level.
-                ways = divisions * _partitions(count - 1, levels - 1)
+                ways = divisions * int(stirling2(count - 1, levels - 1, exact=True))
                 fit = self.fit("states", "recurring", value, 2, ways, a=a, b=b)
                 returns.append(replace(fit, starts=tuple(starts), states=states))
         self.fits += [min(fits, key=lambda fit: fit.bic) for fits in (jumps, returns) if fits]
@@ -317,35 +294,28 @@ class _Fitter:
         return _Search(table, (_A_GRID, _B_GRID), (name, "b"))
 
     def on_kernels(self, energies: Floats) -> None:
-        """Fit walk with drift, integrated walk with a line, and (from 12 tasks on) seasons on a walk or autoregression.
-
-        Seasons are tried at the few frequencies with high `energies`, which `season` returns.
-        """
+        """Fit walk with drift, integrated walk with a line, and from 12 tasks seasons with a walk or autoregression."""
         line = self.line[:, None]
-        self.search("drift", "trend", self._on_kernel(self.walk, line, "ratio"), 2)
-        self.search("smooth", "trend", self._on_kernel(self.kernel("irw"), line, "ratio"), 2)
+        self.fits.append(self.fit("drift", "trend", self._on_kernel(self.walk, line, "ratio"), 2))
+        self.fits.append(self.fit("smooth", "trend", self._on_kernel(self.kernel("irw"), line, "ratio"), 2))
         if self.k < _COMPOSITE_TASKS:
             return
         frequencies, columns, _ = _season_vectors(self.k, self.noise)
-        chosen = self._standing_out(frequencies, energies)
-        candidates = max(1, self.k // 2)
-        walks = {f: self._on_kernel(self.walk, columns[f], "ratio") for f in chosen}
-        f = max(chosen, key=lambda f: walks[f].best()[0])
-        self.search("rw+season", "periodic", walks[f], 3, candidates, f=float(frequencies[f]))
-        pairs = {
-            (phi, f): self._on_kernel(self.kernel(str(phi)), columns[f], "a") for phi in _SEASON_PHIS for f in chosen
-        }
-        phi, f = max(pairs, key=lambda pair: pairs[pair].best()[0])
-        self.search("ar+season", "periodic", pairs[phi, f], 4, candidates, f=float(frequencies[f]), phi=phi)
-
-    def _standing_out(self, frequencies: Floats, energies: Floats) -> list[int]:
-        """Return the places of peaks and maximum of the differences' periodogram, and of the best frequency."""
+        # The three highest peaks and the maximum of the differences' periodogram, and the best frequency.
         differences = np.diff(np.diff(self.G, axis=0), axis=1)
         waves = np.exp(-2j * np.pi * np.outer(np.arange(self.k - 1), frequencies))
         power = (waves.conj() * (differences @ waves)).sum(axis=0).real
         inner = np.flatnonzero((power[1:-1] >= power[:-2]) & (power[1:-1] >= power[2:])) + 1
         highest = sorted(inner, key=lambda i: -power[i])[:3]
-        return sorted({*map(int, highest), int(np.argmax(power)), int(np.argmax(energies))})
+        chosen = sorted({*map(int, highest), int(np.argmax(power)), int(np.argmax(energies))})
+        many = max(1, self.k // 2)
+        walks = {f: self._on_kernel(self.walk, columns[f], "ratio") for f in chosen}
+        f = max(chosen, key=lambda f: walks[f].best()[0])
+        self.fits.append(self.fit("rw+season", "periodic", walks[f], 3, many, f=float(frequencies[f])))
+        kernels = {phi: self.kernel(str(phi)) for phi in _SEASON_PHIS}
+        pairs = {(phi, f): self._on_kernel(own, columns[f], "a") for phi, own in kernels.items() for f in chosen}
+        phi, f = max(pairs, key=lambda pair: pairs[pair].best()[0])
+        self.fits.append(self.fit("ar+season", "periodic", pairs[phi, f], 4, many, f=float(frequencies[f]), phi=phi))
 
 
 def fit_models(scaled: Floats, h: Floats, m_eff: float) -> tuple[ModelFit, ...]:

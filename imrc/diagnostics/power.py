@@ -24,18 +24,17 @@ _QUIET = {"no_change", "iid", "too_few", "differ"}
 
 
 def power_table(study: pd.DataFrame, tasks: int) -> pd.DataFrame:
-    """Return the verdicts on simulated sequences with about so many tasks, one row per kind.
+    """Return the verdicts on simulated sequences with about so many tasks, one row per kind, from the shipped study.
 
-    `study` has one row per scenario and number of tasks `k`, with the number of runs and the percentage of each
-    verdict. Columns kind, k, runs, the verdicts, and the percentages `named` (this kind alone), `two` (kinds),
-    `another` and `nothing` (no change, no order, or too few tasks).
+    It adds the percentages `named` (this kind alone), `two` (kinds), `another` and `nothing` (not even an order).
     """
     studied = np.unique(study["k"])
     nearest = studied[np.abs(np.log(studied / tasks)).argmin()]
     scenarios = [scenario for scenario, _, _ in SIMULATED.values()]
     table = study[study["k"] == nearest].set_index("scenario").loc[scenarios].reset_index().assign(kind=list(SIMULATED))
-    named = np.array([row[row["kind"]] for _, row in table.iterrows()], dtype=float)
-    nothing = np.array([row[sorted(_QUIET - {row["kind"]})].sum() for _, row in table.iterrows()], dtype=float)
+    rows = table.to_dict("records")
+    named = np.array([row[row["kind"]] for row in rows], dtype=float)
+    nothing = np.array([sum(row[kind] for kind in _QUIET if kind != row["kind"]) for row in rows], dtype=float)
     another = (100.0 - named - table[TWO] - nothing).clip(lower=0.0)
     return table.assign(named=named, two=table[TWO], another=another, nothing=nothing)
 
@@ -48,27 +47,19 @@ def _share(percent: float, runs: int) -> str:
 
 
 def power_sentences(table: pd.DataFrame, verdict: Verdict) -> list[str]:
-    """State how reliable a verdict is: how often it is found if true, the most likely mistake, and the study.
-
-    `table` is from `power_table`. For a verdict that names no kind, the sentences are about random walks.
-    """
+    """State how reliable a verdict is (by random walks if it names no kind), the likeliest mistake, and the study."""
     rows, said = table.set_index("kind"), TWO if verdict.second else verdict.name
     asked: ChangeKind = verdict.name if verdict.name in SIMULATED and said != TWO else "evolving"
     own, others = rows.loc[asked], rows.drop(index=said, errors="ignore")
-    lines = [
-        f"If the tasks really were {SIMULATED[asked][2]}, the diagnosis would recognise this in "
-        f"{_share(own['named'], own['runs'])} sequences."
-    ]
     mistake = others.loc[others[said].idxmax()]
-    lines.append(
+    return [
+        f"If the tasks really were {SIMULATED[asked][2]}, the diagnosis would recognise this in "
+        f"{_share(own['named'], own['runs'])} sequences.",
         f"The most likely mistake: it gives the same verdict for {_share(mistake[said], mistake['runs'])} sequences "
         f"that are really {SIMULATED[mistake.name][2]}."
         if mistake[said] > 0
-        else "It gave this verdict for no simulated sequence of any other kind."
-    )
-    lines.append(
+        else "It gave this verdict for no simulated sequence of any other kind.",
         f"These rates come from at least {rows['runs'].min()} simulated sequences of each kind, with "
         f"{rows['k'].iloc[0]} tasks of 10 or 100 samples and steps about as large as the noise of one average. If "
-        f"tasks are further apart, kinds are recognised more often."
-    )
-    return lines
+        f"tasks are further apart, kinds are recognised more often.",
+    ]

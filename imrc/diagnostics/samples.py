@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import InputError, check_matrix
@@ -74,11 +75,6 @@ class Reduced:
         return np.asarray(self.G / np.sqrt(np.outer(self.h, self.h)))
 
     @property
-    def is_balanced(self) -> bool:
-        """Whether all tasks have the same noise variance."""
-        return bool(np.ptp(self.h) <= 1e-9)
-
-    @property
     def statistic(self) -> float:
         """Q: variance between tasks in units of the sampling noise; 1 if all tasks are identical."""
         return float((self.Z**2 / self.h[:, None]).sum() / self.m / (self.k - 1))
@@ -101,14 +97,9 @@ class RowNotes:
     p_spread: float  # of "the spread around the averages is the same in all tasks", by ranks (Kruskal and Wallis)
 
     @property
-    def are_dependent(self) -> bool:
-        """Whether successive rows are correlated."""
-        return self.z > _LEAST_Z and self.correlation > _LEAST_CORRELATION
-
-    @property
     def dependence(self) -> str:
-        """A sentence about dependent rows; empty if rows are independent."""
-        if not self.are_dependent:
+        """A sentence about correlated successive rows; empty if rows are independent."""
+        if not (self.z > _LEAST_Z and self.correlation > _LEAST_CORRELATION):
             return ""
         return (
             f"Successive rows within a task are correlated ({self.correlation:.2f}). They carry less information "
@@ -117,7 +108,7 @@ class RowNotes:
 
     def notes(self, *, is_change_seen: bool) -> tuple[str, ...]:
         """Return the findings that matter, in sentences."""
-        if self.are_dependent:
+        if self.dependence:
             return (self.dependence,)
         if not is_change_seen and self.p_spread < _LEAST_P:
             return (
@@ -127,49 +118,42 @@ class RowNotes:
         return ()
 
 
-def _row_sums(X: Floats, y: Ints) -> tuple[Floats, Floats, Ints]:
-    """Return the products of neighbours, squares and classes of one task, for `RowNotes`."""
-    squares, products = np.full(len(X), np.nan), [np.zeros(0)]
-    for c in np.unique(y):
-        inside = np.flatnonzero(y == c)
-        count = len(inside)
-        if count < 2:
-            continue
-        residuals = X[inside] - X[inside].mean(axis=0)
-        own = (residuals**2).sum(axis=1)
-        # Around their own average, rows in any order have correlation -1 / (n - 1); two rows are always opposite.
-        if count > 2:
-            products.append((residuals[1:] * residuals[:-1]).sum(axis=1) + own.mean() / (count - 1))
-        squares[inside] = own * count / (count - 1)
-    return np.concatenate(products), squares, y
+def lag_sums(G: Floats, orders: Ints, lags: Ints) -> Floats:
+    """Return sum_i G[p_i, p_(i + t)] for every order p (rows of `orders`) and lag t, shape (orders, lags)."""
+    flat, k = G.ravel(), len(G)
+    return np.stack([flat[orders[:, :-t] * k + orders[:, t:]].sum(axis=1) for t in lags], axis=1)
 
 
-def _row_notes(parts: list[tuple[Floats, Floats, Ints]]) -> RowNotes:
-    """Return the findings from `_row_sums` of all tasks."""
-    from scipy import stats
-
-    products, squares, y = (np.concatenate(column) for column in zip(*parts, strict=True))
-    task = np.repeat(np.arange(len(parts)), [len(of_task) for _, of_task, _ in parts])
-    known = np.isfinite(squares)
-    squares, y, task = squares[known], y[known], task[known]
-    total = float(squares.sum())
-    if total == 0.0:  # no two rows of one class differ
-        return RowNotes(0.0, 0.0, 1.0)
-    size = float(np.sqrt((products**2).sum()))
-    z = float(products.sum()) / size if size > 0.0 else 0.0
-    # Ranks are within a class, so that a change of the shares of classes does not count as one of spread.
-    ranks = np.empty(len(squares))
-    for c in np.unique(y):
-        ranks[y == c] = stats.rankdata(squares[y == c]) / ((y == c).sum() + 1)
-    groups = [ranks[task == j] for j in np.unique(task)]
-    p = 1.0 if len(groups) < 2 or np.ptp(ranks) == 0.0 else float(stats.kruskal(*groups).pvalue)
-    average = float(products.mean()) if len(products) else 0.0
-    return RowNotes(average / (total / len(squares)), z, p)
+def standardised_sum(values: Floats) -> float:
+    """Return the sum over the root of the sum of squares; 0 without variation."""
+    size = float(np.sqrt((values**2).sum()))
+    return float(values.sum()) / size if size > 0 else 0.0
 
 
 def read_rows(tasks: Iterable[tuple[Floats, Ints]]) -> RowNotes:
     """Return the findings about the rows of tasks, given rows and classes of each task in their order."""
-    return _row_notes([_row_sums(X, y) for X, y in tasks])
+    from scipy import stats
+
+    alike, spread = [np.zeros(0)], [np.zeros((0, 3))]  # products of neighbours; squares, classes and tasks of rows
+    for j, (X, y) in enumerate(tasks):
+        for c in np.unique(y):
+            residuals = X[y == c] - X[y == c].mean(axis=0)
+            count, own = len(residuals), (residuals**2).sum(axis=1)
+            # Around their own average, rows in any order have correlation -1 / (n - 1); two rows are always opposite.
+            if count > 2:
+                alike.append((residuals[1:] * residuals[:-1]).sum(axis=1) + own.mean() / (count - 1))
+            if count > 1:
+                spread.append(np.column_stack([own * count / (count - 1), np.full((count, 2), (c, j))]))
+    products, rows = np.concatenate(alike), pd.DataFrame(np.concatenate(spread), columns=["square", "class", "task"])
+    if rows["square"].sum() == 0.0:  # no two rows of one class differ
+        return RowNotes(0.0, 0.0, 1.0)
+    # Ranks are within a class, so that a change of the shares of classes does not count as one of spread.
+    of_class = rows.groupby("class")["square"]
+    ranks = of_class.rank() / (of_class.transform("size") + 1)
+    groups = [own.to_numpy() for _, own in ranks.groupby(rows["task"])]
+    p = 1.0 if len(groups) < 2 or np.ptp(ranks) == 0.0 else float(stats.kruskal(*groups).pvalue)
+    average = float(products.mean()) if len(products) else 0.0
+    return RowNotes(average / float(rows["square"].mean()), standardised_sum(products), p)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,23 +188,24 @@ def read_sequence(
     task_of = np.repeat(np.arange(len(sizes)), sizes)
     pairs = _draw_pairs(task_of, generator)
     wanted = np.unique(np.concatenate(pairs))
-    picked, classes, averages, row_sums = [], [], [], []
-    rows: list[tuple[Floats, Ints]] | None = []
-    is_bounded, start = True, 0
-    for j, X1 in enumerate(mapped(sequence, transform)):
-        y = sequence.encoded(j)
-        averages.append(sample_moments(X1, y, C))
-        inside = wanted[np.searchsorted(wanted, start) : np.searchsorted(wanted, start + len(X1))] - start
-        picked.append(X1[inside])
-        classes.append(y[inside])
-        row_sums.append(_row_sums(X1, y))
-        is_bounded &= bool(np.abs(X1).max() <= 1.0 + 1e-9)
-        start += len(X1)
-        if rows is not None:
-            rows = [*rows, (X1, y)] if float(sizes.sum()) * C * X1.shape[1] <= keep else None
+    picked, averages, largest, rows = [], [], 0.0, list[tuple[Floats, Ints]]()
+
+    def read() -> Iterator[tuple[Floats, Ints]]:
+        nonlocal largest
+        for j, X1 in enumerate(mapped(sequence, transform)):
+            y, start = sequence.encoded(j), int(sizes[:j].sum())
+            averages.append(sample_moments(X1, y, C))
+            inside = wanted[np.searchsorted(wanted, start) : np.searchsorted(wanted, start + len(X1))] - start
+            picked.append((X1[inside], y[inside]))
+            largest = max(largest, float(np.abs(X1).max()))
+            if float(sizes.sum()) * C * X1.shape[1] <= keep:
+                rows.append((X1, y))
+            yield X1, y
+
+    notes = read_rows(read())
     tau, s = (np.stack(parts) for parts in zip(*averages, strict=True))
-    moments, notes = Moments(tau, s, sizes), _row_notes(row_sums)
-    reduced, drawn, drawn_classes = reduce_moments(moments), np.concatenate(picked), np.concatenate(classes)
+    moments = Moments(tau, s, sizes)
+    reduced, (drawn, drawn_classes) = reduce_moments(moments), map(np.concatenate, zip(*picked, strict=True))
     root = np.sqrt(np.where(reduced.kept, reduced.variance, 1.0))
 
     def residuals(index: Ints) -> Floats:
@@ -238,7 +223,7 @@ def read_sequence(
     if squared:  # they are m^2 / m_noise on average
         mean = float(np.concatenate(squared).mean())
         m_noise = float(np.clip(m * m / mean if mean > 0 else m, 1.0, m))
-    return Reading(moments, reduced, m_noise, rows, is_bounded, notes)
+    return Reading(moments, reduced, m_noise, rows or None, largest <= 1.0 + 1e-9, notes)
 
 
 def resolve_transform(features: object, sequence: TaskSequence, seed: int) -> tuple[Transform, str]:
@@ -286,12 +271,10 @@ def given_moments(means: ArrayLike, mse: ArrayLike) -> Moments:
 
 
 def reduce_moments(moments: Moments) -> Reduced:
-    """Standardise with pooled variances, drop constant components, form G.
-
-    A task's own variance is never used. With 10 samples it is too noisy, and it is 0 if a class is absent.
-    """
+    """Standardise with pooled variances, drop constant components, form G."""
     tau, s, n = moments.tau, moments.s, moments.n
     k = len(tau)
+    # A task's own variance is too noisy with 10 samples, and 0 if a class is absent.
     variance = moments.pooled_variance()
     kept = variance > CONSTANT * max(float(variance.max()), 0.0) if variance.size else variance > 0
     n_ref, total, noise = None, None, variance[kept]

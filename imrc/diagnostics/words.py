@@ -33,12 +33,11 @@ class Term(NamedTuple):
     finding: str  # for readers who do not know the terms
 
 
+_ROWS = "successive rows are correlated"
 VERDICTS: dict[VerdictName, Term] = {
     "no_change": Term("no detectable change", "no change can be seen"),
     "too_few": Term("too few tasks or samples to tell", "there are too few tasks or samples to see a change"),
-    "dependent": Term(
-        "not judged: successive rows are correlated", "successive rows are correlated, so nothing is judged"
-    ),
+    "dependent": Term(f"not judged: {_ROWS}", f"{_ROWS}, so nothing is judged"),
     "differ": Term(
         "tasks differ; too few to say whether the order matters",
         "tasks differ, but there are too few to judge their order",
@@ -119,9 +118,8 @@ class Verdict:
 
 def not_judged(verdict: Verdict) -> Verdict:
     """Return the verdict on tasks whose rows depend on each other, with what it would be if they did not."""
-    sentence = (
-        f"Every test assumes independent rows. If the rows were independent, the verdict would be “{verdict.title}”."
-    )
+    otherwise = f"If the rows were independent, the verdict would be “{verdict.title}”."
+    sentence = f"Every test assumes independent rows. {otherwise}"
     return Verdict("dependent", None, VERDICTS["dependent"].title, sentence, ())
 
 
@@ -138,23 +136,14 @@ def _shape(name: VerdictName, fit: ModelFit, k: int) -> str:
         many = "s" if len(fit.starts) > 1 else ""
         return f"abrupt change{many} at task{many} {listed([str(start + 1) for start in fit.starts], 5)}"
     if name == "recurring":
-        return _states_text(fit, k)
+        stretches: dict[int, list[str]] = {}
+        for state, first, after in zip(fit.states, (0, *fit.starts), (*fit.starts, k), strict=True):
+            stretches.setdefault(state, []).append(f"{first + 1}" if after == first + 1 else f"{first + 1} to {after}")
+        most, kinds = listed(max(stretches.values(), key=len), 4), f"there are {len(stretches)} kinds of task in all"
+        return f"tasks {most} are alike, and those between them are not; {kinds}"
     period, times = round(1.0 / fit.parameters["f"], 1), max(round(k * fit.parameters["f"]), 1)
     often = {1: "once", 2: "twice"}.get(times, f"{times} times")
     return f"the pattern repeats about every {period:g} tasks, {often} in these {k}"
-
-
-def _states_text(fit: ModelFit, k: int) -> str:
-    """Name the tasks of the most frequent state."""
-    edges = (0, *fit.starts, k)
-    stretches: dict[int, list[str]] = {}
-    for state, first, after in zip(fit.states, edges[:-1], edges[1:], strict=True):
-        stretches.setdefault(state, []).append(f"{first + 1}" if after == first + 1 else f"{first + 1} to {after}")
-    most = max(stretches.values(), key=len)
-    return (
-        f"tasks {listed(most, 4)} are alike, and those between them are not; there are {len(stretches)} kinds of "
-        "task in all"
-    )
 
 
 def _named_sentence(
@@ -163,18 +152,15 @@ def _named_sentence(
     """Describe the evidence for one or two kinds of change, and what the tests show about the changes."""
     best: dict[str, ModelFit] = {fit.group: fit for fit in reversed(found.models)}
     shape, named = _shape(name, best[name], found.k), (name, second)
+    said, missed = f"{capital(shape)}.", f": {_MISSED[changes]}" if changes in _MISSED else ""
     if named == ("evolving", None):
-        if changes in _MISSED:
-            return f"{capital(shape)}, but the changes {CHANGES[changes]}: {_MISSED[changes]}."
-        return "Supported: neighbours are alike, distance grows with lag, and changes look independent and zero-mean."
-    said = f"{capital(shape)}."
+        supported = "neighbours are alike, distance grows with lag, and changes look independent and zero-mean."
+        return f"{said[:-1]}, but the changes {CHANGES[changes]}{missed}." if missed else f"Supported: {supported}"
     if second is not None:
         said = f"The data do not distinguish two models. As {VERDICTS[name].title}: {shape}. "
         said += f"As {VERDICTS[second].title}: {_shape(second, best[second], found.k)}."
-    if changes in _MISSED:
-        return f"{said} The changes {CHANGES[changes]}: {_MISSED[changes]}."
-    if changes is not None and "evolving" in named:
-        return f"{said} The changes {CHANGES[changes]}."
+    if changes is not None and (missed or "evolving" in named):
+        return f"{said} The changes {CHANGES[changes]}{missed}."
     return f"{said} The changes show {_ON_THEIR_OWN}." if changes is not None and "trend" in named else said
 
 
@@ -245,10 +231,7 @@ class Question(NamedTuple):
 
 
 def questions(result: Assessment, n: float) -> list[Question]:
-    """Return the five questions that lead to a verdict, with the numbers behind the answers for n samples per task.
-
-    The last two are about changes, which are judged only if the order of the tasks matters.
-    """
+    """Return the five questions that lead to a verdict, with the numbers behind the answers for n samples per task."""
     asked = []
     for text, p in (("Do the tasks differ?", result.p_same), ("Does their order matter?", result.p_order)):
         answer = "Not testable" if p is None else "Yes" if p <= LEVEL else "No"
@@ -262,15 +245,14 @@ def questions(result: Assessment, n: float) -> list[Question]:
     if tests is not None:
         drift = "Yes" if tests.z_mean > MEAN_LIMIT else "No"
         linked = "No" if not tests.is_flagged else "Yes, they persist" if tests.largest > 0 else "Yes, they reverse"
-        for text, answer, z, limit in (
-            ("Do changes keep going in one direction?", drift, tests.z_mean, f"z = {MEAN_LIMIT:g}"),
-            ("Do changes depend on earlier ones?", linked, tests.largest, f"z = ± {FLAG_LIMIT:g}"),
-        ):
-            found = Question(text, answer, f"z = {z:.1f}".replace("-", "−"), limit)
+        mean, largest = (f"z = {z:.1f}".replace("-", "−") for z in (tests.z_mean, tests.largest))
+        asked.append(Question("Do changes keep going in one direction?", drift, mean, f"z = {MEAN_LIMIT:g}"))
+        asked.append(Question("Do changes depend on earlier ones?", linked, largest, f"z = ± {FLAG_LIMIT:g}"))
+        if verdict.changes is None:  # they are judged only if the order of the tasks matters
             why = VERDICTS[verdict.name].finding
-            asked.append(Question(text, "Not judged", why) if verdict.changes is None else found)
+            asked[-2:] = (Question(one.text, "Not judged", why) for one in asked[-2:])
     if verdict.name == "dependent":
-        return [Question(one.text, "Not judged", "successive rows are correlated") for one in asked]
+        return [Question(one.text, "Not judged", _ROWS) for one in asked]
     return asked
 
 
@@ -339,15 +321,14 @@ def changed_sentence(result: Changed) -> str:
     concept = result.table[(result.table["kind"] == "concept") & result.table["found"]]["column_index"].nunique()
     columns = int(tests.get("input", 0))
     names: dict[Shift, str] = {
-        "input": f"{found['input']:,} of {columns:,} columns move in the same way in all classes"
+        "input": f"{found['input']:,} of {columns:,} columns move in the same way in all classes",
+        "concept": f"{concept:,} of {columns:,} move in one class relative to the others",
+        "label": f"the shares of the classes {'change' if found['label'] else 'stay the same'}",
     }
-    if "concept" in tests:
-        names["concept"] = f"{concept:,} of {columns:,} move in one class relative to the others"
-    if "label" in tests:
-        names["label"] = "the shares of the classes " + ("change" if found["label"] else "stay the same")
     parts = [
         f"{text} ({SHIFTS[kind]}" + (f", {share[kind]:.0f} % of the change)" if found[kind] else ")")
         for kind, text in names.items()
+        if kind in tests or kind == "input"
     ]
     return f"{capital(listed(parts))}."
 
