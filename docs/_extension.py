@@ -30,7 +30,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 import imrc
-from imrc.commands.main import main, parser
+from imrc.cli import main, parser
 from imrc.core.presets import PRESETS, VALUES
 from imrc.core.settings import SETTINGS, Setting
 from imrc.plots import on_dark

@@ -10,7 +10,7 @@ from typing import Any
 
 from imrc._checks import check_choice
 from imrc._progress import ProgressLine
-from imrc.commands.output import print_as, print_table
+from imrc.commands.options import print_as, print_table
 from imrc.wording import decimal
 
 

@@ -1,25 +1,35 @@
-"""The commands ``imrc check``, what to do and why, and ``imrc run``, errors, risks and effective sample sizes."""
+"""The commands ``imrc check``, what to do and why, ``run``, errors and risks, ``fit``, a model, and ``predict``."""
 
 from __future__ import annotations
 
 import argparse
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from imrc import planning
 from imrc._checks import InputError
-from imrc._progress import ProgressLine
-from imrc.commands.options import add_choice, add_settings_of_run, run_settings, sequence_of, tell
-from imrc.commands.output import print_as, print_table
+from imrc._progress import ProgressLine, say
+from imrc.commands.options import (
+    add_choice,
+    add_settings_of_run,
+    print_as,
+    print_table,
+    run_settings,
+    sequence_of,
+    tell,
+)
 from imrc.evaluation.measures import definitions, effective_samples, samples_text
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import run_all, split_references, with_references
-from imrc.evaluation.settings import HEADLINES, REFERENCES, RunSettings
+from imrc.evaluation.settings import HEADLINES, REFERENCES, STRATEGIES, STRATEGY_TITLES, RunSettings
 from imrc.evaluation.significance import Headline
 from imrc.wording import RULES, decimal, unmarked, with_spread
 
 if TYPE_CHECKING:
     from imrc.report import Report
+
+_PREDICTIONS = "write each rule's prediction for each test row, with probabilities"
 
 
 def add_check(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +45,7 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     labels.add_argument("--ess", type=float, help="target number of effective samples: print which n, k or b reach it")
     labels.add_argument("--error", type=float, help="target error, instead of --ess; implies --labels")
     add_choice(labels, "--of", planning.PLACES, "whose", said="of the task that the scenario tests")
-    add_predictions(parser)
+    parser.add_argument("--predictions", metavar="FILE.csv", help=_PREDICTIONS)
     parser.add_argument("--html", metavar="FILE.html", help="write the report with all charts to one file")
     parser.add_argument("--latex", metavar="FILE.tex", help="write the table of errors for LaTeX")
 
@@ -54,9 +64,8 @@ def run_check(options: argparse.Namespace) -> int:
         labels = options.labels or options.error is not None
         report = check(sequence, labels=labels, progress=line.of(sequence.name), **run_settings(options))
     tell(options, report.notes)
-    plan = None
-    if options.ess is not None or options.error is not None:
-        plan = report.planned(ess=options.ess, error=options.error, of=options.of)
+    wished = options.ess is not None or options.error is not None
+    plan = report.planned(ess=options.ess, error=options.error, of=options.of) if wished else None
     if options.html:
         report.save(options.html)
     if options.latex:
@@ -80,9 +89,8 @@ def run_check(options: argparse.Namespace) -> int:
         if evidence is not None:
             print(words.report(evidence, report.n))
         if plan is not None:
-            wanted = f"{plan.wish:,.1f} effective samples"
             error = "" if options.error is None else f"an error of {decimal(options.error)}, that is "
-            print(f"Wanted: {error}{wanted}")
+            print(f"Wanted: {error}{plan.wish:,.1f} effective samples")
             print_table(["by", "takes"], [*ways.items()], left=2)
             print(planning.more_sentence(plan))
 
@@ -94,13 +102,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``imrc run``."""
     add_settings_of_run(parser)
     parser.add_argument("--save", metavar="FILE.npz", help="save the whole result, for imrc.RunResult.load")
-    add_predictions(parser)
-
-
-def add_predictions(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names a file for predictions."""
-    text = "write each rule's prediction for each test row, with probabilities"
-    parser.add_argument("--predictions", metavar="FILE.csv", help=text)
+    parser.add_argument("--predictions", metavar="FILE.csv", help=_PREDICTIONS)
 
 
 def run_run(options: argparse.Namespace) -> int:
@@ -119,9 +121,8 @@ def run_run(options: argparse.Namespace) -> int:
         result.save(options.save)
     if options.predictions:
         result.predictions(sequence).to_csv(options.predictions, index=False)
-    rules, others = (
-        [_row(one, name) for name in names] for one, names in ((result, result.rules), (references, REFERENCES))
-    )
+    rules = [_row(result, name) for name in result.rules]
+    others = [_row(references, name) for name in REFERENCES]
     told = {
         "dataset": result.name,
         "tasks": result.n_tasks,
@@ -134,7 +135,8 @@ def run_run(options: argparse.Namespace) -> int:
         "measures": definitions(),
         "advice": report.to_dict()["advice"],
     }
-    print_as(options, [*rules, *others], told, lambda: _print(report, [*rules, *others]))
+    rows = [*rules, *others]
+    print_as(options, rows, told, lambda: _print(report, rows))
     return 0
 
 
@@ -154,22 +156,91 @@ def _row(result: RunResult, name: str) -> dict[str, Any]:
 def _print(report: Report, rows: list[dict[str, Any]]) -> None:
     from imrc.report.worth import borrowing_note
 
-    result, decision = report.run, report.decision
-    kind, told = result.scenario.kind, repr(result).splitlines()[:2]
+    result, decision, kind = report.run, report.decision, report.run.scenario.kind
     shown = {"average": "average", "newest": "newest", "lag": "lag b"} if kind == "average" else {kind: kind}
-    if kind != "average":
-        told.append(result.scenario.sentence)
+    told = repr(result).splitlines()[:2] + [result.scenario.sentence] * (kind != "average")
     if result.measure() != "error":
         told.append(f"Errors are means of the error rates on “{result.rare_class}” and on all others.")
     print("\n".join(told))
     cells = []
     for row in rows:
         errors = [with_spread(row[f"error_{kind}"], row[f"stderr_{kind}"]) for kind in shown]
-        worth = ["", ""]
-        if "risk" in row:
-            worth = [decimal(row["risk"]), samples_text(effective_samples(result, row["rule"]))]
-        cells.append([decision[row["rule"]].title, *errors, *worth])
+        is_ours, rule = "risk" in row, row["rule"]
+        worth = [decimal(row["risk"]), samples_text(effective_samples(result, rule))] if is_ours else ["", ""]
+        cells.append([decision[rule].title, *errors, *worth])
     print_table(["rule", *shown.values(), "risk", "ESS"], cells)
-    for text in (borrowing_note(effective_samples(result)), decision.sentence, decision.action, *decision.notes):
-        if text:
-            print(unmarked(text))
+    texts = borrowing_note(effective_samples(result)), decision.sentence, decision.action, *decision.notes
+    print("\n".join(unmarked(text) for text in texts if text))
+
+
+def add_fit(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``imrc fit``."""
+    add_settings_of_run(parser, largest=True)
+    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="file to write, for imrc predict")
+    titles = {name: STRATEGY_TITLES[name] for name in STRATEGIES}
+    add_choice(parser, "--strategy", titles, "what to learn", said="what is advised")
+    kept = "do not store training rows and labels in the model; it then cannot be updated"
+    parser.add_argument("--no-update", action="store_true", help=kept)
+
+
+def run_fit(options: argparse.Namespace) -> int:
+    """Learn by the strategy given or, without one, by the one that a check advises; save the model and print it."""
+    from imrc.model import fit_model
+    from imrc.report import check
+
+    given = run_settings(options)
+    with ProgressLine() as line:
+        sequence = sequence_of(options, line)
+        if options.strategy is None:
+            model = check(sequence, progress=line.of(sequence.name), **given).fit()
+        else:
+            line.show(f"{sequence.name}: learning {len(sequence)} tasks")
+            model = fit_model(sequence, strategy=options.strategy, settings=RunSettings.of("imrc fit", **given))
+    model.save(options.output, updatable=not options.no_update)
+    told = {
+        "model": options.output,
+        **{name: getattr(model, name) for name in ("strategy", "label", "n_measured")},
+        "classes": model.classes.tolist(),
+        "columns": list(model.columns),
+        "tasks": len(model.tasks),
+        "rows": sum(model.rows),
+        "updatable": not options.no_update,
+    }
+    kept = "with the newest rows, which updates need (--no-update leaves them out)"
+    saved = f"{model!r}\nSaved as {options.output}, {'without rows' if options.no_update else kept}."
+    print_as(options, [told], told, lambda: print(saved))
+    return 0
+
+
+def add_predict(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``imrc predict``."""
+    parser.add_argument("model", metavar="MODEL", help="model file, written by imrc fit")
+    parser.add_argument("file", metavar="FILE", help="file with the same columns as the first one, in any order")
+    parser.add_argument("-o", "--output", metavar="FILE.csv", help="file to write the rows to (default: print them)")
+    parser.add_argument("--task", metavar="NAME", default="next", help="task whose rule to use (default: the next one)")
+    parser.set_defaults(notes=[])
+
+
+def run_predict(options: argparse.Namespace) -> int:
+    """Predict every row of the file, print or write it, and say how often each class was predicted by which rule."""
+    from imrc.model import ReadingWarning, load, scored_in_words
+    from imrc.tables import csv_text
+
+    model = load(options.model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReadingWarning)  # said below, in the words of a command
+        scored = model.predict_frame(Path(options.file), options.task)
+    tell(options, model.notes)
+    counts, sentence = scored_in_words(model, scored, options.task)
+    if options.output is not None:
+        Path(options.output).write_text(csv_text(scored), encoding="utf-8")
+        told = {"file": options.output, "rows": len(scored), "strategy": model.strategy, "classes": counts}
+        rows = [{"class": name, "rows": count} for name, count in counts.items()]
+        print_as(options, rows, told, lambda: print(sentence))
+        return 0
+    say(f"imrc: {sentence}")
+    if options.json:
+        print_as(options, scored, {"rows": scored.to_dict("records")})
+    else:
+        print(csv_text(scored), end="")
+    return 0

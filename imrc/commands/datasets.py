@@ -10,8 +10,7 @@ from typing import Any
 from imrc import datasets
 from imrc._checks import InputError, check_choice
 from imrc._progress import ProgressLine
-from imrc.commands.options import add_choice
-from imrc.commands.output import print_as, print_table
+from imrc.commands.options import add_choice, print_as, print_table
 from imrc.datasets import _catalogue
 
 FAILURE = 1

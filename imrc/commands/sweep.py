@@ -11,14 +11,22 @@ from imrc._checks import InputError, check_int
 from imrc._folders import default_store_path
 from imrc._progress import ProgressLine, say
 from imrc.baselines import registry
-from imrc.commands.options import add_reading, add_settings, check_reading, data, given, reading_of
-from imrc.commands.output import print_as, print_table
+from imrc.commands.options import (
+    add_reading,
+    add_settings,
+    check_reading,
+    data,
+    given,
+    print_as,
+    print_table,
+    reading_of,
+)
 from imrc.core.presets import DEFAULT, own_features
 from imrc.evaluation import SCENARIOS
 from imrc.solvers import cores
 from imrc.sweeps.execute import SchedulerError, SweepReport
 from imrc.sweeps.execute import run_sweep as run_cells
-from imrc.sweeps.plan import FACTORS, SweepPlan, SweepSpec, plan_sweep, read_toml, summary_lines, summary_table
+from imrc.sweeps.plan import FACTORS, SweepSpec, plan_sweep, read_toml, summary_lines, summary_table
 from imrc.sweeps.store import ResultStore, StoreError, check_export
 
 FAILED = 1
@@ -124,20 +132,18 @@ def _sweep(spec: SweepSpec, store: ResultStore, options: argparse.Namespace) -> 
     for cell, failure in report.failed:
         say(f"Failed: {cell.title}: {failure.message}" + (f"\n{failure.details}" if options.debug else ""))
     table = summary_table(plan, store)
-    print_as(
-        options, table, {"rows": table.to_dict("records")}, lambda: _print(plan, *summary_lines(table, spec.scenario))
-    )
+
+    def text() -> None:
+        same, lines = summary_lines(table, spec.scenario)
+        for told in (SCENARIOS[spec.scenario].sentence if spec.scenario != "continual" else "", same):
+            if told:
+                print(told)
+        if lines:
+            print_table([*lines[0]], [[*line.values()] for line in lines], left=("dataset", "features", "method"))
+
+    print_as(options, table, {"rows": table.to_dict("records")}, text)
     if options.export is not None:
         say(f"{options.export}: {store.export(options.export)} rows, every cell of the store.")
     if report.failed:
         say(f"imrc: {len(report.failed)} of {len(plan.cells)} cells failed. Run the same command again to retry them.")
     return FAILED if report.failed else 0
-
-
-def _print(plan: SweepPlan, same: str, lines: list[dict[str, str]]) -> None:
-    if plan.spec.scenario != "continual":
-        print(SCENARIOS[plan.spec.scenario].sentence)
-    if same:
-        print(same)
-    if lines:
-        print_table([*lines[0]], [[*line.values()] for line in lines], left=("dataset", "features", "method"))

@@ -12,8 +12,7 @@ from imrc import datasets
 from imrc._checks import InputError
 from imrc._progress import ProgressLine
 from imrc.baselines import PUBLISHED, registry
-from imrc.commands.options import add_choice, add_settings, given
-from imrc.commands.output import print_as, print_table
+from imrc.commands.options import add_choice, add_settings, given, print_as, print_table
 from imrc.core.settings import SETTINGS
 from imrc.evaluation import RunSettings
 from imrc.evaluation.comparison import SCORE_KINDS, UNTUNED, imrc_key
@@ -50,8 +49,7 @@ def add_table(parser: argparse.ArgumentParser) -> None:
 
 def run_table(options: argparse.Namespace) -> int:
     """Measure and print the tables."""
-    requests = [_request(options, kind) for kind in dict.fromkeys(options.kind)]
-    missing = [measure.at_hand(options.datasets, request.kind)[1] for request in requests]
+    requests, missing = zip(*(_request(options, kind) for kind in dict.fromkeys(options.kind)), strict=True)
     if options.csv and len(requests) > 1:
         raise InputError("--csv writes a single table. Give one --kind, or use --json.")
     if options.latex and (len(requests) > 1 or options.kind[0] in ("time", "characteristics")):
@@ -63,17 +61,18 @@ def run_table(options: argparse.Namespace) -> int:
         tables = [measure.measure(request, progress=line.show, runs=runs) for request in requests]
     if options.latex:
         Path(options.latex).write_text(_latex(tables[0], requests[0]) + "\n", encoding="utf-8")
+    found = [*zip(tables, requests, missing, strict=True)]
     told = [
         {
             "request": dict(vars(request), settings=request.settings.to_json()),
             "rows": table.to_dict("records"),
             "missing": [{"dataset": name, "how": measure.how_to_get(name)} for name in lost],
         }
-        for table, request, lost in zip(tables, requests, missing, strict=True)
+        for table, request, lost in found
     ]
 
     def text() -> None:
-        for table, request, lost in zip(tables, requests, missing, strict=True):
+        for table, request, lost in found:
             _print(table, request)
             for name in lost:
                 print(f"Not on this computer: {datasets.entry(name).title}. {measure.how_to_get(name)}")
@@ -82,12 +81,15 @@ def run_table(options: argparse.Namespace) -> int:
     return 0
 
 
-def _request(options: argparse.Namespace, kind: measure.TableKind) -> measure.TableRequest:
-    """Return what to measure for one table."""
+def _request(options: argparse.Namespace, kind: measure.TableKind) -> tuple[measure.TableRequest, tuple[str, ...]]:
+    """Return what to measure for one table, and the datasets that are missing."""
     presets = options.preset or ["paper"]
     methods = measure.methods_named(options.methods, presets)
     alone = all(name.startswith("imrc:") for name in methods)
     here, missing = measure.at_hand(options.datasets, kind)
+    if not here:
+        ways = "; ".join(f"{datasets.entry(name).title}: {measure.how_to_get(name)}" for name in missing)
+        raise datasets.NotAvailableError(f"None of these datasets is on this computer. {ways}")
     settings = {"preset": presets[0], "features": FeatureSpec(options.features or "paper")}
     request = measure.TableRequest(
         kind=kind,
@@ -98,10 +100,7 @@ def _request(options: argparse.Namespace, kind: measure.TableKind) -> measure.Ta
         k=options.k,
         settings=RunSettings(**settings, **given(options, "b", "W", "repetitions", "seed")),
     )
-    if not here:
-        ways = "; ".join(f"{datasets.entry(name).title}: {measure.how_to_get(name)}" for name in missing)
-        raise datasets.NotAvailableError(f"None of these datasets is on this computer. {ways}")
-    return request
+    return request, missing
 
 
 def _caption(request: measure.TableRequest, n: int, spread: str) -> str:
@@ -123,11 +122,9 @@ def _shown(table: pd.DataFrame, request: measure.TableRequest) -> pd.DataFrame:
 
 
 def _print(table: pd.DataFrame, request: measure.TableRequest) -> None:
-    def frame(shown: pd.DataFrame) -> None:
-        print_table([*shown], shown.to_numpy().tolist())
-
     if request.kind == "characteristics":
-        frame(cells.characteristics(table).drop(columns="How to get it"))
+        shown = cells.characteristics(table).drop(columns="How to get it")
+        print_table([*shown], shown.to_numpy().tolist())
         return
     timed = request.kind == "time"
     shown = _shown(table, request)
@@ -136,7 +133,8 @@ def _print(table: pd.DataFrame, request: measure.TableRequest) -> None:
     shown = shown.assign(column=shown["title"], title=titles, ours=shown[ours], printed=shown[printed])
     for n, part in shown.groupby("n"):
         print(_caption(request, n, "Ours | printed, mean" + " ± std" * (not timed)), end="\n\n")
-        frame(cells.wide(part, milliseconds=timed))
+        found = cells.wide(part, milliseconds=timed)
+        print_table([*found], found.to_numpy().tolist())
         print()
     if request.kind == "errors" and imrc_key("paper") in request.methods:
         print(unmarked(cells.transfer_sentence(table)))

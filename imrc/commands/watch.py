@@ -12,8 +12,7 @@ import numpy as np
 
 from imrc._checks import DataError, InputError
 from imrc._progress import ProgressLine, say
-from imrc.commands.options import add_data, add_settings, given, sequence_of
-from imrc.commands.output import print_as, print_csv
+from imrc.commands.options import add_data, add_settings, given, print_as, print_csv, sequence_of
 from imrc.wording import feature_names_or_numbers, listed, number, p_text
 
 if TYPE_CHECKING:

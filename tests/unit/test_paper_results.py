@@ -13,7 +13,7 @@ import pytest
 
 import imrc
 from imrc import datasets
-from imrc.commands.main import parser
+from imrc.cli import parser
 from imrc.core.learner import Learner
 from imrc.core.settings import resolve_settings
 from imrc.evaluation import RunSettings, largest_n

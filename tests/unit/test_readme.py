@@ -12,8 +12,7 @@ import shlex
 import pytest
 
 from imrc.baselines import registry
-from imrc.cli import main
-from imrc.commands.main import parser
+from imrc.cli import main, parser
 from tests.conftest import ROOT
 from tests.documents import assert_as_shown
 
