@@ -6,8 +6,7 @@ sentence and the advice, `worth` what the past is worth, `guarantees` the bounds
 
 from __future__ import annotations
 
-from imrc.report._check import FIRST_LOOK, check, iter_check
-from imrc.report._report import Report
+from imrc.report._report import FIRST_LOOK, Report, check, iter_check
 from imrc.report.decision import Decision
 
 __all__ = ["Decision"]

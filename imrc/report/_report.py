@@ -1,11 +1,11 @@
-"""`Report`: every sentence, number and chart about a sequence, in one place."""
+"""`Report`: every sentence, number and chart about a sequence, in one place; `check` makes it with one progress bar."""
 
 from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,17 +13,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from imrc._checks import InputError, check_choice, check_place
+from imrc._checks import InputError, InputTypeError, check_bool, check_choice, check_place
+from imrc._progress import ProgressLine
 from imrc.diagnostics import Assessment, Verdict, assess, words
-from imrc.evaluation import RunResult, RunSettings, effective_samples
+from imrc.evaluation import RunResult, RunSettings, effective_samples, join_repetitions, largest_n
 from imrc.evaluation.budget import budget_table
 from imrc.evaluation.latex import caption, latex_table
+from imrc.evaluation.run import run_all, split_references, with_references
 from imrc.evaluation.settings import BORROWING, STRATEGIES, as_command, as_python
 from imrc.evaluation.significance import with_error
+from imrc.evaluation.splits import sample_sizes
 from imrc.planning import Place, Plan, Rate, make_plan, more_sentence, promise_sentence, samples_for
 from imrc.report import worth as past
 from imrc.report.decision import Advice, Decision, decide, usual_answer
-from imrc.tasks import TaskSequence
+from imrc.tasks import TaskSequence, checked_tasks
 from imrc.wording import RULES, capital, decimal, number, plain, unmarked
 
 if TYPE_CHECKING:
@@ -34,6 +37,9 @@ if TYPE_CHECKING:
 _TESTED: dict[str, Place] = {"newest": "newest", "before": "next"}
 """Whose effective samples a scenario is about, where it is not an average task's."""
 Fitted = Literal["alone", "single", "pooled", "forward", "forward_backward"]
+ShareDone = Callable[[float, str], object]
+FIRST_LOOK = 3
+"""Repetitions after which there is a first look."""
 
 
 def diagnose(sequence: TaskSequence, settings: RunSettings) -> Assessment:
@@ -64,15 +70,11 @@ class Report:
     run: RunResult  #: Errors of IMRC's rules.
     sequence: TaskSequence | None = None  #: The tasks. Without them, the report is limited to what the run knows.
     diagnosis: Assessment | None = None  #: Evidence on how the tasks change.
-    references: RunResult | None = None
-    """The most frequent class, and one rule for all tasks, on the draws of the run."""
-    curve: tuple[RunResult, ...] = ()
-    """Runs at several n, including the run itself, to tell what more labels are worth; empty unless requested."""
+    references: RunResult | None = None  #: The most frequent class, and one rule for all tasks, on the same draws.
+    curve: tuple[RunResult, ...] = ()  #: Runs at several n, including the run itself; empty unless requested.
     name: str = ""  #: Name of the tasks in sentences; by default the name of the sequence.
-    is_first_look: bool = False
-    """Whether only the first repetitions are done, so that there are means and charts but no advice yet."""
-    as_text: Callable[[str], str] = field(default_factory=lambda: readable)
-    """Escapes names from the data for sentences in Markdown."""
+    is_first_look: bool = False  #: Whether only the first repetitions are done, so that there is no advice yet.
+    as_text: Callable[[str], str] = field(default_factory=lambda: readable)  #: Escapes names for Markdown.
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.run.name)
@@ -81,10 +83,8 @@ class Report:
         # All tasks, the first k, or those reached before the run was stopped.
         covered = self.sequence.head(min(self.run.n_tasks, len(self.sequence)))
         if covered.fingerprint != self.run.fingerprint:
-            raise InputError(
-                "sequence is not the one the result was made from: the fingerprints of the "
-                f"{self.run.n_tasks} tasks differ."
-            )
+            of = f"the fingerprints of the {self.run.n_tasks} tasks differ."
+            raise InputError(f"sequence is not the one the result was made from: {of}")
         object.__setattr__(self, "sequence", covered)
 
     @property
@@ -111,9 +111,10 @@ class Report:
     @property
     def evolving(self) -> bool | None:
         """Whether the tasks evolve as the paper assumes; None if the data cannot tell."""
-        if self.verdict is None or self.verdict.name == "no_change":
-            return None if self.verdict is None else False
-        return {"supported": True, "contradicted": False}.get(self.verdict.assumption)
+        if self.verdict is None:
+            return None
+        known = {"supported": True, "contradicted": False}
+        return False if self.verdict.name == "no_change" else known.get(self.verdict.assumption)
 
     @property
     def pays(self) -> bool | None:
@@ -124,10 +125,9 @@ class Report:
 
     @property
     def errors(self) -> pd.DataFrame:
-        """Errors of the strategies, the simplest first.
+        """Errors of the strategies, the simplest first (balanced errors if ``decision.measure`` is that).
 
-        Columns: strategy, title, error (or balanced error, see ``decision.measure``), standard error, low and high (95
-        % interval), recall (if a class is rare) and advised.
+        Columns: strategy, title, error, standard error, low, high (95 % interval), recall (of a rare class), advised.
         """
         return self.decision.errors
 
@@ -170,20 +170,17 @@ class Report:
     @cached_property
     def worth(self) -> tuple[str, ...]:
         """What the past is worth, in Markdown: first what the errors show, then what the theorems promise."""
-        run, diagnosis = self.run, self.diagnosis
         if self.is_first_look:
             return ()
-        found = effective_samples(run)
-        said = [
-            f"{self.measured} {past.reason_sentence(run, diagnosis)}",
+        run, found, has_curve = self.run, effective_samples(self.run), len(self.curve) > 1
+        said = (
+            f"{self.measured} {past.reason_sentence(run, self.diagnosis)}".strip(),
             f"{past.worth_sentence(run, self.verdict)} {past.RANGE}",
-        ]
-        if len(self.curve) > 1:
-            said.append(past.realised_sentence(past.realised_samples(self.curve, self.n), self.n))
-        said.append(past.borrowing_note(found))
-        if self.plan is not None and self.plan.of == "mean":
-            said.append(past.theorem_4_sentence(found, self.plan, run))
-        return tuple(text.strip() for text in said if text)
+            past.realised_sentence(past.realised_samples(self.curve, self.n), self.n) if has_curve else "",
+            past.borrowing_note(found),
+            past.theorem_4_sentence(found, self.plan, run) if self.plan is not None and self.plan.of == "mean" else "",
+        )
+        return tuple(filter(None, said))
 
     @cached_property
     def plan(self) -> Plan | None:
@@ -211,9 +208,8 @@ class Report:
     def planned(self, *, ess: float | None = None, error: float | None = None, of: Place | None = None) -> Plan:
         """Return which samples, tasks or backward steps would reach a target: `ess` samples, or an error.
 
-        An error needs ``imrc.check(..., labels=True)``. `of` chooses the task: an average one ("mean"), the "newest"
-        or the "next"; by default the one that the scenario tests. `imrc.planning.way_sentence` puts each of the plan's
-        ``ways`` into words. InputError: the rate of change is not known, or the error is beyond what was tried.
+        An error needs ``imrc.check(..., labels=True)``. `of` chooses the task: "mean", "newest" or "next"; by default
+        the one that the scenario tests. `imrc.planning.way_sentence` puts each of the plan's ``ways`` into words.
         """
         if self.plan is None:
             guess = "imrc.planning.make_plan(imrc.planning.Rate.guess(0.1), n, k, b)"
@@ -227,12 +223,11 @@ class Report:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was decided when the data were read, and what limits the numbers."""
-        said: list[str] = [] if self.sequence is None else [*self.sequence.info.get("warnings", ())]
-        if self.sequence is not None and self.n < self.sequence.n_classes:
-            said.append(
-                f"With n = {self.n}, a task has too few samples to contain all {self.sequence.n_classes} classes."
-            )
-        return tuple(said)
+        if self.sequence is None:
+            return ()
+        classes, said = self.sequence.n_classes, tuple(self.sequence.info.get("warnings", ()))
+        few = f"With n = {self.n}, a task has too few samples to contain all {classes} classes."
+        return (*said, few) if self.n < classes else said
 
     @property
     def settings_in_words(self) -> str:
@@ -254,9 +249,8 @@ class Report:
         if self.verdict is not None:
             lines.append(f"Do the tasks evolve? {capital(self.verdict.title)}. {self.meaning}".rstrip())
         lines += [text for text in (self.measured, *self.labels[:1]) if text]
-        if self.notes:
-            many = f"{len(self.notes)} note{'s' * (len(self.notes) > 1)}"
-            lines.append(f"{many} on the data: report.notes")
+        if many := len(self.notes):
+            lines.append(f"{many} note{'s' * (many > 1)} on the data: report.notes")
         return "\n".join(map(unmarked, lines))
 
     def _repr_html_(self) -> str:
@@ -273,8 +267,8 @@ class Report:
             error = with_error(one.error) + " ✓" * (one.name == self.advice.advised)
             title = f'<th style="text-align: left">{html.escape(one.title)}</th>'
             rows += f"<tr>{title}<td>{error}</td><td>{drawn}</td></tr>"
-        said = [self.decision.sentence, self.decision.action]
-        said += [] if self.verdict is None else [f"{capital(self.verdict.title)}. {self.meaning}", self.measured]
+        evolving = [] if self.verdict is None else [f"{capital(self.verdict.title)}. {self.meaning}", self.measured]
+        said = [self.decision.sentence, self.decision.action, *evolving]
         told = "".join(f"<p>{html.escape(unmarked(text))}</p>" for text in said)
         head = f"<th></th><th>{capital(self.decision.measure)}</th><th>0 to {number(top)}, with 95 % intervals</th>"
         return (
@@ -302,13 +296,12 @@ class Report:
         """
         from imrc.report._write import charts
 
-        there = []
+        there = dict[str, Any]()
         for _, stem, figure in charts(self):
+            there[stem] = figure
             if stem == name:
-                return figure
-            there.append(stem)
-        check_choice("name", name, there)
-        raise AssertionError(name)
+                break
+        return there[check_choice("name", name, there)]
 
     def save(self, path: str | Path, chart: str = "decision", **options: Any) -> Path:  # noqa: ANN401 - of `page_of`
         """Write the report to one HTML file with all charts, which opens offline, or one chart to a picture file.
@@ -350,7 +343,6 @@ class Report:
         """Return everything as plain values for JSON, with `schema` and `version`; missing numbers are None."""
         decision, advice, settings = self.decision, self.advice, self.run.settings
         plan = None if self.plan is None else {place: found._asdict() for place, found in self.plan.promised.items()}
-        sentences = {"sentence": decision.sentence, "action": decision.action}
         told: dict[str, Any] = plain(
             {
                 "schema": "imrc.report",
@@ -366,7 +358,7 @@ class Report:
                 "measure": decision.measure,
                 "errors": self.errors.to_dict("records"),
                 "advice": {name: getattr(advice, name) for name in ("verdict", "best", "advised")}
-                | {name: unmarked(text) for name, text in sentences.items()}
+                | {name: unmarked(getattr(decision, name)) for name in ("sentence", "action")}
                 | {"notes": [*map(unmarked, decision.notes)]},
                 "verdict": None if self.diagnosis is None else self.diagnosis.summary(self.n),
                 "meaning": self.meaning,
@@ -379,18 +371,13 @@ class Report:
         return told
 
     def to_latex(self) -> str:
-        """Return the errors of the strategies as a LaTeX table (package booktabs), with the settings in its caption.
-
-        Bold marks the lowest error and those that are not clearly different from it.
-        """
+        """Return the errors of the strategies as a LaTeX table (package booktabs), the lowest in bold."""
         columns = {self.name: {one.title: np.array(one.errors) for one in self.decision.strategies}}
         return latex_table(columns, caption(self.run))
 
     def predictions(self, repetition: int = 0) -> pd.DataFrame:
         """Return what every strategy predicts for each test row (see `imrc.RunResult.predictions`)."""
-        runs = [self.run]
-        if self.references is not None:
-            runs.append(self.references.seen_as(self.run.settings.scenario))
+        runs = [self.run, *([] if self.references is None else [self.references.seen_as(self.run.settings.scenario)])]
         return pd.concat([run.predictions(self._tasks(), repetition) for run in runs], ignore_index=True)
 
     def _tasks(self) -> TaskSequence:
@@ -439,10 +426,141 @@ class Report:
     ) -> dict[str, str]:
         """Return code that reproduces the run: a "Python" script, which also learns a model, and a "Command line".
 
-        `dataset` is its name or the path of the file, and `file_options` tell how a file becomes tasks. The script
-        learns `strategy`, by default the advised one or, without advice, the one with the lowest error.
+        `dataset` is its name or the path of the file, which `file_options` cut. The script learns `strategy`.
         """
         # A script that asks for advice where there is none would end with an error.
         learnt = strategy or (None if self.advice.advised in STRATEGIES else self._best_learnt())
         what = dataset, self.run.n_tasks, self.run.settings, file_options
         return {"Python": as_python(*what, strategy=learnt), "Command line": as_command(*what)}
+
+
+def check(
+    tasks: TaskSequence,
+    n: int | None = None,
+    *,
+    labels: bool = False,
+    progress: bool | ShareDone | None = None,
+    **settings: Any,  # noqa: ANN401 - checked by RunSettings
+) -> Report:
+    """Report whether tasks evolve, whether borrowing from the past pays, what to do, and how many labels that takes.
+
+    Parameters
+    ----------
+    tasks : TaskSequence
+        From `imrc.tasks_from`, or a dataset.
+    n : int or None
+        Training samples per task; by default the largest n that leaves 100 rows, or half, of each task for testing.
+    labels : bool
+        Whether to run other values of n too, to find out how many labels are needed. Takes several times as long.
+    progress : bool, callable or None
+        True shows a bar on stderr; None does so only in a terminal or a notebook. A callable receives the share done
+        and a message several times a second; if it raises an exception, the work ends.
+    **settings
+        Of `imrc.evaluate`, except `methods`: `k`, `b`, `W`, `preset`, `features`, `repetitions`, `seed`, `scenario` and
+        values that replace the preset's.
+
+    Returns
+    -------
+    Report
+        With verdict, run, strategies on the same draws and decision.
+
+    Raises
+    ------
+    InputError
+        For a value out of range, an option that does not exist, or tasks that are too small; the message says what to
+        change.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> report = check(imrc.datasets.load("identical", tasks=6, samples=60), n=10, repetitions=5)
+    >>> report.n, len(report.errors), len(str(report).splitlines()) <= 12
+    (10, 5, True)
+    """
+    (report,) = iter_check(tasks, n, labels=labels, first_look=False, progress=progress, **settings)
+    return report
+
+
+def iter_check(
+    tasks: TaskSequence,
+    n: int | None = None,
+    *,
+    labels: bool = False,
+    first_look: bool = True,
+    progress: bool | ShareDone | None = None,
+    **settings: Any,  # noqa: ANN401 - checked by RunSettings
+) -> Iterator[Report]:
+    """Yield a first look at the tasks after three repetitions, which gives no advice, then what `check` returns.
+
+    Parameters
+    ----------
+    tasks, n, labels : see `check`
+        The tasks, and what is run.
+    first_look : bool
+        Whether to yield the first look; numbers of the whole report do not depend on it.
+    progress, **settings : see `check`
+        How progress is shown, and the settings of runs.
+
+    Yields
+    ------
+    Report
+        The first look, marked `is_first_look`, and the whole report.
+
+    Raises
+    ------
+    InputError
+        As `check` does.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> tasks = imrc.datasets.load("identical", tasks=4, samples=60)
+    >>> [report.is_first_look for report in iter_check(tasks, n=5, repetitions=5)]
+    [True, False]
+    """
+    sequence = checked_tasks("imrc.check", tasks)
+    check_bool("labels", labels)
+    if progress is not None and not callable(progress):
+        check_bool("progress, unless it can be called with a share and a message,", progress)
+    if "methods" in settings:
+        raise InputTypeError(
+            "check compares strategies of one learner. To compare methods, use imrc.evaluate(methods=...)."
+        )
+    k = settings.get("k")
+    largest = largest_n(sequence if k is None else sequence.head(k))
+    chosen = RunSettings.of("check", n=largest if n is None else n, **settings)
+    sequence, many = chosen.fit_to(sequence), chosen.repetitions
+    sizes = [size for size in sample_sizes(largest, chosen.n) if size != chosen.n] if labels else []
+    steps, done = len(sequence) * (1 + many * (1 + len(sizes))), 0
+    with ProgressLine() as line:
+        silent = progress is False or (progress is None and not line.is_seen)
+        told = progress if callable(progress) else (lambda *_: None) if silent else line.of("imrc")
+
+        def show(what: str, more: int = 0) -> None:
+            nonlocal done
+            done += more
+            told(min(done / steps, 1.0), what)
+
+        def run(settings: RunSettings, what: str, only: range) -> RunResult:
+            return run_all(
+                sequence,
+                settings,
+                only=only,
+                show=lambda step: show(f"{what}, task {step.number} of {step.total}", len(only)),
+                tick=lambda: show(what),
+            )
+
+        show("do the tasks evolve?")
+        diagnosis = diagnose(sequence, chosen)
+        show("do the tasks evolve?", len(sequence))
+        ends = [FIRST_LOOK, many] if first_look and many > FIRST_LOOK else [many]
+        job, parts = with_references(chosen), list[RunResult]()
+        for begin, end in zip([0, *ends], ends, strict=False):
+            parts.append(run(job, "errors", range(begin, end)))
+            both = parts[0] if len(parts) == 1 else join_repetitions(parts, replace(job, repetitions=end))
+            result, references = split_references(both, replace(chosen, repetitions=end))
+            report = Report(run=result, sequence=sequence, diagnosis=diagnosis, references=references)
+            if end < many:
+                yield replace(report, is_first_look=True)
+        curve = [run(replace(chosen, n=size), f"n = {size}", range(many)) for size in sizes]
+        yield replace(report, curve=tuple(sorted([*curve, result], key=lambda one: one.settings.n)) if curve else ())

@@ -1,16 +1,23 @@
-"""The contents of the HTML report: verdict, settings, numbers, charts, and how to repeat them."""
+"""The HTML report: verdict, settings, numbers, charts, and how to repeat them. It escapes names and loads nothing."""
 
 from __future__ import annotations
 
+import base64
+import gzip
+import html
 import math
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib.resources import files
 from itertools import groupby
 from operator import itemgetter
 
+import numpy as np
 import plotly.graph_objects as go
+from plotly.io.json import to_json_plotly
 
 from imrc import datasets
 from imrc.diagnostics import words
@@ -20,23 +27,170 @@ from imrc.evaluation.settings import HEADLINES
 from imrc.evaluation.significance import with_error
 from imrc.features import FEATURE_TITLES
 from imrc.planning import plan_table
-from imrc.plots import against_others, ess, evolving
+from imrc.plots import against_others, describe, ess, evolving, on_phone
+from imrc.plots.fitting import PHONE_PX, untitled
 from imrc.plots.result import QUANTITIES, decision_chart, run_choices, run_curves, run_heatmaps, run_ladder, run_story
-from imrc.report import _page
 from imrc.report._report import Report, diagnose
 from imrc.report.against_others import interval_words, plain_errors_note
-from imrc.report.decision import Decision
 from imrc.tasks import TaskSequence
 from imrc.wording import RISKS, RULES, capital, decimal, versions, with_spread
 
 _PACKAGES = ("imrc", "numpy", "scipy", "scikit-learn", "numba", "pandas", "plotly")
+# The browser refuses any request, should a library ever try one.
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
+)
+_STYLE = """
+:root { color-scheme: light; }
+body { font: 16px/1.55 "Source Sans 3", "Source Sans Pro", "Segoe UI", Helvetica, Arial, sans-serif; color: #1b2330;
+  max-width: 1040px; margin: 2.5rem auto 4rem; padding: 0 1.25rem; }
+h1 { font-size: 1.6rem; line-height: 1.3; margin: .2rem 0 .8rem; }
+h2 { font-size: 1.3rem; margin: 2.6rem 0 .4rem; border-top: 1px solid #d9dee5; padding-top: 1.4rem; }
+h3 { font-size: 1.05rem; margin: 1.8rem 0 .3rem; }
+p { max-width: 46rem; }
+.quiet, figcaption { color: #4b5563; font-size: .92rem; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; margin: .6rem 0; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: .32rem 1.1rem .32rem 0; border-bottom: 1px solid #e3e7ec; vertical-align: top;
+}
+td { overflow-wrap: anywhere; }
+thead th { border-bottom: 2px solid #b9c1cc; vertical-align: bottom; }
+tbody th { font-weight: 500; }
+figure { margin: 0 0 .6rem; }
+.chart { width: 100%; overflow: hidden; }
+pre { background: #f4f6f8; padding: .8rem 1rem; border-radius: .5rem; overflow-x: auto; font-size: .88rem; }
+@page { margin: 15mm; }
+@media print {
+  figure, table, pre { break-inside: avoid; }
+  h1, h2, h3 { break-after: avoid; }
+  details { display: none; }
+  body { font-size: 13px; margin: 0; padding: 0; }
+  .scroll { overflow: visible; }
+  th, td { padding-right: .7rem; }
+  pre { white-space: pre-wrap; }
+}
+"""
+_PAPER_PX = 675
+"""Width between the margins of A4."""
+_DRAW = f"""
+const phone = window.matchMedia("(max-width: {PHONE_PX}px)");
+const charts = {{}};
+async function unpacked(id) {{
+  const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+}}
+function draw(printed = false) {{
+  for (const [id, [data, page, narrow]] of Object.entries(charts)) {{
+    const place = document.getElementById(id), layout = structuredClone(phone.matches && !printed ? narrow : page);
+    // Charts do not follow the width of paper by themselves.
+    if (printed) layout.width = {_PAPER_PX};
+    place.style.height = layout.height + "px";
+    Plotly.react(place, structuredClone(data), layout, {{
+      responsive: true, displaylogo: false,
+      toImageButtonOptions: {{ format: "svg", filename: "imrc-" + id }},
+    }});
+  }}
+}}
+async function start() {{
+  const library = document.createElement("script");
+  library.textContent = await unpacked("plotly");
+  document.head.append(library);
+  for (const {{ id }} of document.querySelectorAll(".chart")) charts[id] = JSON.parse(await unpacked(id + "-drawn"));
+  draw();
+  phone.addEventListener("change", () => draw());
+  window.addEventListener("beforeprint", () => draw(true));
+  window.addEventListener("afterprint", () => {{
+    draw();
+    document.querySelectorAll(".chart").forEach((place) => Plotly.Plots.resize(place));
+  }});
+}}
+if (window.DecompressionStream) start();
+else for (const place of document.querySelectorAll(".chart"))
+  place.textContent = "Charts need a browser from 2023 or later. What this chart shows is described below in words.";
+"""
+_MANY, _CELLS = 200, 10_000
+"""A chart is made light if an axis has more numbers, or a heatmap more cells, than this."""
+_LIBRARY = "plotly.min.js.gz"
+"""The build of plotly.js for charts with two axes, version 4.1.1, with its licence: a third of the whole."""
+
+
+def _packed(name: str, content: bytes) -> str:
+    """Return an element with compressed bytes, which no text can close."""
+    return f'<script type="text/plain" id="{escape(name)}">{base64.b64encode(content).decode()}</script>'
+
+
+def escape(text: object) -> str:
+    """Return a text as HTML shows it literally."""
+    return html.escape(str(text))
+
+
+def sentence(markdown: str) -> str:
+    """Return one of the library's own sentences as HTML: emphasis is kept, everything else escaped.
+
+    >>> sentence("On *<digits>*, **17 % fewer errors**.")
+    'On <em>&lt;digits&gt;</em>, <strong>17 % fewer errors</strong>.'
+    """
+    text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", escape(markdown))
+    return re.sub(r"\*([^*]+)\*", r"<em>\1</em>", text)
+
+
+def paragraph(markdown: str, kind: str = "") -> str:
+    """Return one of the library's own texts as a paragraph; kind "quiet" is small print."""
+    start = f'<p class="{kind}">' if kind else "<p>"
+    return f"{start}{sentence(markdown)}</p>"
+
+
+def grid(rows: Iterable[Sequence[object]], columns: Sequence[str] = ()) -> str:
+    """Return a table, with a head where its columns have names; the first column names the rows."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    body = "".join(
+        f'<tr><th scope="row">{escape(first)}</th>' + "".join(f"<td>{escape(cell)}</td>" for cell in rest) + "</tr>"
+        for first, *rest in rows
+    )
+    head = f"<thead><tr>{head}</tr></thead>" * bool(head)
+    return f'<div class="scroll"><table>{head}<tbody>{body}</tbody></table></div>'
+
+
+def listed(texts: Iterable[object]) -> str:
+    """Return texts as a list; nothing if there are none."""
+    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    return items and f"<ul>{items}</ul>"
+
+
+def _light(figure: go.Figure) -> go.Figure:
+    """Make a figure of many numbers small: few digits, and hover texts made from the place of a cell."""
+    for trace in figure.data:
+        for name in {"x", "y", "z"} & set(trace.to_plotly_json()):
+            values = np.asarray(trace[name])
+            if values.dtype.kind == "f" and values.size > _MANY:
+                largest = float(np.nanmax(np.abs(values), initial=1e-9))
+                digits = 3 if name == "z" else 4
+                trace[name] = np.round(values, digits - math.ceil(math.log10(largest))).astype(np.float32)
+        if trace.type == "heatmap" and np.size(trace.z) > _CELLS and trace.customdata is not None:
+            trace.update(customdata=None, hovertemplate="%{x}, %{y}: %{z:.3g}<extra></extra>")
+    return figure
+
+
+def chart(name: str, figure: go.Figure) -> str:
+    """Return a figure under its title, with its description in words, laid out for pages and for phones."""
+    told, page = escape(describe(figure)), _light(go.Figure(figure))
+    title, unit = untitled(page)
+    drawn, phone = page.to_dict(), on_phone(go.Figure(page)).layout.to_plotly_json()
+    both = to_json_plotly([drawn["data"], drawn["layout"], phone])
+    packed = _packed(f"{name}-drawn", gzip.compress(both.encode(), mtime=0))
+    note = f' <span class="quiet">{escape(unit)}</span>' if unit else ""
+    return (
+        f"<h3>{escape(title)}{note}</h3>\n<figure>"
+        f'<div class="chart" id="{escape(name)}" role="group" aria-label="{told}"></div>{packed}'
+        f"<details><summary>In words</summary><figcaption>{told}</figcaption></details></figure>"
+    )
 
 
 def _settings(result: RunResult) -> dict[str, object]:
-    settings = result.settings
-    features = settings.features
+    settings, features = result.settings, result.settings.features
     detail = f", {features.frequencies} frequencies, sigma² = {features.sigma2:g}" if features.kind == "rff" else ""
-    rows: dict[str, object] = {
+    overridden = ", ".join(f"{name} = {value}" for name, value in settings.overrides)
+    return {
         "Samples per task n": settings.n,
         "Tasks k": result.n_tasks,
         "Backward steps b": settings.reach(result.n_tasks),
@@ -46,10 +200,8 @@ def _settings(result: RunResult) -> dict[str, object]:
         "Representation": FEATURE_TITLES[features.kind] + detail,
         "Repetitions": settings.repetitions,
         "Seed": settings.seed,
+        **({"Custom values": overridden} if overridden else {}),
     }
-    if settings.overrides:
-        rows["Custom values"] = ", ".join(f"{name} = {value}" for name, value in settings.overrides)
-    return rows
 
 
 def _data(result: RunResult, sequence: TaskSequence | None) -> dict[str, object]:
@@ -60,19 +212,11 @@ def _data(result: RunResult, sequence: TaskSequence | None) -> dict[str, object]
             "Description": sequence.description or "–",
             "Size": f"{len(sequence):,} tasks, {int(sequence.sizes.sum()):,} samples, "
             f"{sequence.n_features:,} features, {sequence.n_classes} classes",
-            "Source": info.get("source", "not stated"),
-            "Licence": info.get("licence", "not stated"),
+            **{name: info.get(name.lower(), "not stated") for name in ("Source", "Licence")},
+            **{"Cite": info.get("citation"), "SHA-256 of the file": info.get("file_sha256")},
         }
-        more = {"Cite": info.get("citation"), "SHA-256 of the file": info.get("file_sha256")}
-        rows |= {name: value for name, value in more.items() if value}
-    return {**rows, "Fingerprint of the tasks": result.fingerprint}
-
-
-def _strategies(decision: Decision) -> str:
-    """Return what a practitioner could do, as a table."""
-    ends = [f"{decimal(one.low)} to {decimal(one.high)}" * math.isfinite(one.low) for one in decision.strategies]
-    rows = [(one.title, with_error(one.error), end) for one, end in zip(decision.strategies, ends, strict=True)]
-    return _page.grid(rows, ["What to do", capital(decision.measure), "95 % interval"])
+    rows |= {"Fingerprint of the tasks": result.fingerprint}
+    return {name: value for name, value in rows.items() if value}
 
 
 def _headline(report: Report) -> str:
@@ -92,20 +236,17 @@ def _headline(report: Report) -> str:
         ]
         for rule in result.rules
     ]
-    worth = "".join(map(_page.paragraph, report.worth))
-    repetitions = result.settings.repetitions
+    worth = "".join(map(paragraph, report.worth))
+    repetitions, rare = result.settings.repetitions, escape(plain_errors_note(result.rare_class))
     spread = f"{measure} ± one standard error over {repetitions} repetitions" if repetitions > 1 else "One repetition"
-    if measure != "Error":
-        spread += f". {_page.escape(plain_errors_note(result.rare_class).removesuffix('.'))}"
     averaged = next(iter(kinds.values())).lower()
     at = "before learning" if result.scenario.kind == "before" else "at the last step"
     notes = "; ".join(f"{name.lower()}: {HEADLINES[kind]}" for kind, name in kinds.items())
-    return f"<h3>{measure} of the rules</h3>{_page.grid(rows, columns)}" + (
-        f'<p class="quiet">{spread}. '
-        f"{_page.escape(capital(notes))}. Difference: paired, {averaged}. ESS: effective sample "
-        f"size {at}, mean over tasks and repetitions with its 95 % t interval over repetitions."
-        + (" A minimax risk above 1 promises nothing." if promised else "")
-        + f"</p>{worth}"
+    return (
+        f'<h3>{measure} of the rules</h3>{grid(rows, columns)}<p class="quiet">{spread}. '
+        f"{f'{rare} ' * (measure != 'Error')}{escape(capital(notes))}. Difference: paired, {averaged}. ESS: effective "
+        f"sample size {at}, mean over tasks and repetitions with its 95 % t interval over repetitions."
+        f"{' A minimax risk above 1 promises nothing.' * bool(promised)}</p>{worth}"
     )
 
 
@@ -115,44 +256,38 @@ def _measures(result: RunResult) -> str:
         [RULES.get(rule, rule), *(with_spread(one.mean, one.stderr) or "not measured" for one in found.values())]
         for rule, found in result.measures().items()
     ]
-    table = _page.grid(rows, ["Rule", *(one.title for one in MEASURES.values())])
-    note = _page.note("R[i, j]: accuracy on task j after task i of T; ± one standard error.")
-    return table + note + _page.listed(f"{title}: {text}" for title, text in definitions().items())
+    table = grid(rows, ["Rule", *(one.title for one in MEASURES.values())])
+    note = paragraph("R[i, j]: accuracy on task j after task i of T; ± one standard error.", "quiet")
+    return table + note + listed(f"{title}: {text}" for title, text in definitions().items())
 
 
 def _verdict(report: Report) -> list[str]:
     diagnosis = report.diagnosis
     if diagnosis is None:
         return []
-    text = f"{diagnosis.verdict.sentence} {report.meaning}".rstrip()
-    title = f"<strong>Do the tasks evolve? {_page.sentence(capital(diagnosis.verdict.title))}.</strong>"
-    told = [f"<p>{title} {_page.sentence(text)}</p>", *map(_page.note, diagnosis.verdict.notes)]
+    text, notes = f"{diagnosis.verdict.sentence} {report.meaning}".rstrip(), diagnosis.verdict.notes
+    title = f"<strong>Do the tasks evolve? {sentence(capital(diagnosis.verdict.title))}.</strong>"
+    told = [f"<p>{title} {sentence(text)}</p>", *(paragraph(one, "quiet") for one in notes)]
     if diagnosis.verdict.name != "dependent":
         rows = [(one.text, one.answer, one.in_words) for one in report.questions]
-        told.append(_page.grid(rows, ["Question", "Answer", "Evidence"]))
-    return [*told, _page.note(words.setting_sentence(diagnosis))]
-
-
-def _is_loaded_by_name(result: RunResult) -> bool:
-    """Whether name, number of tasks and seed give the tasks of the run: not so for the first k of a longer walk."""
-    if result.name not in datasets.names():
-        return False
-    if datasets.status(result.name).where != "built in":
-        return True  # the first k tasks of a published dataset are the same whatever k
-    loaded = datasets.load(result.name, tasks=result.n_tasks, seed=result.settings.seed)
-    return loaded.fingerprint == result.fingerprint
+        told.append(grid(rows, ["Question", "Answer", "Evidence"]))
+    return [*told, paragraph(words.setting_sentence(diagnosis), "quiet")]
 
 
 def _repeat(report: Report, commands: Mapping[str, str] | None) -> str:
-    if commands is None:
-        commands = report.repeated_by(report.run.name) if _is_loaded_by_name(report.run) else {}
-    if not commands:
-        return (
-            "<p>The library cannot load these tasks by name. With the same file or sequence, "
-            "<code>imrc.evaluate</code> with the settings above gives the same numbers. The fingerprint tells you "
-            "whether the tasks are the same.</p>"
-        )
-    return "".join(f"<h3>{_page.escape(name)}</h3><pre>{_page.escape(text)}</pre>" for name, text in commands.items())
+    result = report.run
+    if commands is None and result.name in datasets.names():
+        # The first k tasks of a published dataset are the same whatever k; those of a longer walk are not.
+        is_same = datasets.status(result.name).where != "built in"
+        if not is_same:
+            loaded = datasets.load(result.name, tasks=result.n_tasks, seed=result.settings.seed)
+            is_same = loaded.fingerprint == result.fingerprint
+        commands = report.repeated_by(result.name) if is_same else {}
+    shown = {escape(name): escape(text) for name, text in (commands or {}).items()}
+    return "".join(f"<h3>{name}</h3><pre>{text}</pre>" for name, text in shown.items()) or (
+        "<p>The library cannot load these tasks by name. With the same file or sequence, <code>imrc.evaluate</code> "
+        "with the settings above gives the same numbers. The fingerprint tells you whether the tasks are the same.</p>"
+    )
 
 
 def charts(report: Report, compared: Sequence[RunResult] = ()) -> Iterator[tuple[str, str, go.Figure]]:
@@ -203,39 +338,49 @@ def page_of(
 ) -> str:
     """Return a report as one HTML text that needs nothing else: charts, verdict, how to repeat it.
 
-    `compared` are runs of methods on the same draws, `commands` headings and texts of what repeats the run. Names are
-    escaped, and the page forbids itself any request. Tasks that were not diagnosed are diagnosed.
+    `compared` are runs of methods on the same draws, `commands` headings and texts of what repeats the run.
     """
     if report.sequence is not None and report.diagnosis is None and len(report.sequence) > 1:
         report = replace(report, diagnosis=diagnose(report.sequence, report.run.settings))
-    result, decision = report.run, report.decision
-    when = (date or datetime.now(UTC)).astimezone(UTC)
-    first = "a first look by imrc" if report.is_first_look else "a report by imrc"
+    result, decision, when = report.run, report.decision, (date or datetime.now(UTC)).astimezone(UTC)
     steps = () if report.sequence is None else report.sequence.info.get("report", ())
+    strategies = [
+        (one.title, with_error(one.error), f"{decimal(one.low)} to {decimal(one.high)}" * math.isfinite(one.low))
+        for one in decision.strategies
+    ]
     body = [
-        _page.note(f"Evolving tasks: {first}"),
-        f"<h1>{_page.sentence(decision.sentence)}</h1>",
-        *map(_page.paragraph, (decision.action, *decision.notes)),
-        f'<p class="quiet">{when:%d %B %Y, %H:%M} UTC · {_page.escape(report.settings_in_words)}</p>',
+        paragraph(f"Evolving tasks: a {'first look' if report.is_first_look else 'report'} by imrc", "quiet"),
+        f"<h1>{sentence(decision.sentence)}</h1>",
+        *map(paragraph, (decision.action, *decision.notes)),
+        f'<p class="quiet">{when:%d %B %Y, %H:%M} UTC · {escape(report.settings_in_words)}</p>',
         *_verdict(report),
         "<h2>Numbers</h2>",
-        _strategies(decision),
+        grid(strategies, ["What to do", capital(decision.measure), "95 % interval"]),
         _headline(report),
         "<h2>Measures of continual learning</h2>",
         _measures(result),
-        *(["<h2>How many labels?</h2>", *map(_page.paragraph, report.labels)] if report.labels else []),
+        *(["<h2>How many labels?</h2>", *map(paragraph, report.labels)] if report.labels else []),
     ]
     for topic, drawn in groupby(charts(report, compared), itemgetter(0)):
-        body += [f"<h2>{_page.escape(topic)}</h2>", *(_page.chart(stem, figure) for _, stem, figure in drawn)]
+        body += [f"<h2>{escape(topic)}</h2>", *(chart(stem, figure) for _, stem, figure in drawn)]
     body += [
         "<h2>Settings</h2>",
-        _page.grid(_settings(result).items()),
+        grid(_settings(result).items()),
         "<h2>Data</h2>",
-        _page.grid(_data(result, report.sequence).items()),
-        _page.listed(steps),
+        grid(_data(result, report.sequence).items()),
+        listed(steps),
         "<h2>Repeat it</h2>",
         _repeat(report, commands),
-        f'<p class="quiet">Made with {_page.escape(versions(_PACKAGES))} on {_page.escape(platform.system())}, '
+        f'<p class="quiet">Made with {escape(versions(_PACKAGES))} on {escape(platform.system())}, '
         f"{when:%Y-%m-%d %H:%M} UTC.</p>",
     ]
-    return _page.page(f"Evolving tasks: {report.name}", body)
+    library = _packed("plotly", files("imrc.report").joinpath(_LIBRARY).read_bytes())
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>Evolving tasks: {escape(report.name)}</title>\n<style>{_STYLE}</style>\n"
+        f"<!-- plotly.js v4.1.1, (c) Plotly, Inc., MIT licence -->{library}\n</head>\n<body>\n<main>\n"
+        + "\n".join(body)
+        + f"\n</main>\n<script>{_DRAW}</script>\n</body>\n</html>\n"
+    )

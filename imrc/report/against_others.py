@@ -95,24 +95,24 @@ def _times(cost: float, other: float, noun: str) -> str:
 
 def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
     """Return the comparison for display: values with their uncertainty, columns with titles."""
-    rows = list(table.to_dict("records"))
-    view = pd.DataFrame(
+    rows = [
         {
-            "Method": [row["title"] for row in rows],
-            capital(rows[0]["measure"]): [with_spread(row["error"], row["stderr"]) for row in rows],
-            "Paper": [with_spread(row.get("printed", math.nan), row.get("printed_std", math.nan), 2) for row in rows],
-            "Mean rank": [row["rank"] for row in rows],
-            "Against reference": [row["verdict"] for row in rows],
-            "p, corrected": [p_cell(row["p"]) for row in rows],
-            "All tasks seen": [decimal(row["average"]) for row in rows],
-            "Newest task": [decimal(row["newest"]) for row in rows],
-            "ms per task": [1000.0 * row["seconds"] for row in rows],
-            "Numbers kept": [round(row["state"]) for row in rows],
-            "Before learning": [with_spread(row["before"], math.nan) for row in rows],
+            "Method": row["title"],
+            capital(row["measure"]): with_spread(row["error"], row["stderr"]),
+            "Paper": with_spread(row.get("printed", math.nan), row.get("printed_std", math.nan), 2),
+            "Mean rank": row["rank"],
+            "Against reference": row["verdict"],
+            "p, corrected": p_cell(row["p"]),
+            "All tasks seen": decimal(row["average"]),
+            "Newest task": decimal(row["newest"]),
+            "ms per task": 1000.0 * row["seconds"],
+            "Numbers kept": round(row["state"]),
+            "Before learning": with_spread(row["before"], math.nan),
         }
-    )
-    # Drop empty columns.
-    return view.loc[:, [column for column in view if not (view[column] == "").all()]]
+        for row in table.to_dict("records")
+    ]
+    view = pd.DataFrame(rows)
+    return view.loc[:, ~(view == "").all()]
 
 
 def shipped_view(scores: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:

@@ -21,23 +21,20 @@ from imrc.wording import decimal, ends, fewest, in_columns, unmarked
 
 
 class _Words(NamedTuple):
-    """What texts call a strategy: as the cause of errors, as what to do, and as a title."""
+    """What texts call a strategy: as the cause of errors, as what to do, and as a title if it is not the usual one."""
 
     doing: str
-    action: str
-    title: str
+    action: str = ""
+    title: str = ""
 
 
 _REVISE = "Update the rule with each new task, and also revise the rules of earlier tasks."
 _WORDS = {
-    name: _Words(doing, action, STRATEGY_TITLES[name])
-    for name, doing, action in (
-        ("majority", "always predicting {}", ""),
-        ("single", "learning each task alone", "Train a rule for each task on its own samples."),
-        ("pooled", "pooling all tasks", "Train one rule for all tasks."),
-        ("forward", "learning forward", "Update the rule with each new task. Revising old tasks does not pay."),
-        ("forward_backward", "learning forward and backward", _REVISE),
-    )
+    "majority": _Words("always predicting {}"),
+    "single": _Words("learning each task alone", "Train a rule for each task on its own samples."),
+    "pooled": _Words("pooling all tasks", "Train one rule for all tasks."),
+    "forward": _Words("learning forward", "Update the rule with each new task. Revising old tasks does not pay."),
+    "forward_backward": _Words("learning forward and backward", _REVISE),
 }
 _WORDS_IN: dict[str, dict[str, _Words]] = {
     "multi_task": {
@@ -95,11 +92,6 @@ def advise(errors: Mapping[str, Floats]) -> Advice:
     against the best is below `MARGIN`; otherwise the best, called close if that interval contains 0. None is advised
     with fewer than `ENOUGH` repetitions, or if the best does not beat the most frequent class by `USEFUL` with an
     interval that excludes 0.
-
-    >>> noise = np.array([-0.02, -0.01, 0.0, 0.01, 0.02])
-    >>> found = advise({"majority": 0.5 + noise, "single": 0.204 + noise, "forward": 0.2 + noise})
-    >>> found.best, found.advised, found.verdict
-    ('forward', 'single', 'simpler')
     """
     mean = {name: float(values.mean()) for name, values in errors.items()}
     best = min(mean, key=mean.__getitem__)
@@ -196,13 +188,12 @@ def decide(
 ) -> Decision:
     """Say which strategy to choose after a run called `title`, how sure that is (`advise`), and what it is worth.
 
-    All are judged by the error of the scenario on the same draws (ValueError: other draws). Without `references`, from
-    `run_references`, the most frequent class is judged at the step of each task only, and nothing is pooled. `usual`
-    names the most frequent class, `as_text` escapes names from the data.
+    Without `references`, of `run_references`, the most frequent class is judged at the step of each task only.
+    `usual` names that class; `as_text` escapes names from the data.
     """
     kind, words = result.scenario.kind, _WORDS | _WORDS_IN.get(result.settings.scenario, {})
     guessing = words["majority"].doing.format("the most frequent class" if usual is None else f"“{as_text(usual)}”")
-    words["majority"] = words["majority"]._replace(doing=guessing)
+    words["majority"] = _Words(guessing)
     runs = _runs(result, references)
     plain = {name: run.per_repetition(name, kind) for name, run in runs.items()}
     if references is None:
@@ -213,7 +204,8 @@ def decide(
     missed = {name: run.misses(name, kind) for name, run in runs.items()} if rare else {}
     recall = {name: 1.0 - float(values.mean()) for name, values in missed.items() if values is not None}
     strategies = tuple(
-        Strategy(name, words[name].title, tuple(values.tolist()), recall.get(name)) for name, values in errors.items()
+        Strategy(name, words[name].title or STRATEGY_TITLES[name], tuple(values.tolist()), recall.get(name))
+        for name, values in errors.items()
     )
     same = _SAME_LEARNER if result.loss == "log" else _OTHER_LEARNER
     notes = [same if "pooled" in errors else "This result has no pooled rule to compare with."]
@@ -307,10 +299,9 @@ def _worth(
 
 
 def steps_that_pay(result: RunResult) -> int:
-    """Return how many steps back, 0 to b, revising a task clearly lowers its error.
+    """Return how many steps back, 0 to b, revising a task clearly lowers its error, by Holm's method at 5 %.
 
-    Each further step back is compared with the one before, on the tasks that were revised that often; the comparisons
-    share the level of 5 % by Holm's method, and counting ends at the first that is not clear.
+    Each step is compared with the one before, on the tasks revised that often, up to the first that is not clear.
     """
     values = result.error_tables["forward_backward"].values
     gaps = {"none": np.zeros(len(values))}

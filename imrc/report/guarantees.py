@@ -54,10 +54,9 @@ def plug_in(sequence: TaskSequence, features: object = None, *, largest: int = 2
 
 
 def admissible_kappa(stand_in: PlugIn, result: Assessment) -> AdmissibleKappa:
-    """Return the kappa of the paper's remark after Theorem 1: max(M / min sigma, 2 M / min d), M from `stand_in`.
+    """Return the kappa of the paper's remark after Theorem 1, max(M / min sigma, 2 M / min d).
 
-    sigma of each task and component come from all samples, d from the one rate of the diagnosis, d^2 = rho sigma^2 with
-    sigma^2 pooled over tasks. Constant components are left out. ValueError: the diagnosis was made from means.
+    sigma comes from all samples of a task, d^2 = rho sigma^2 from the diagnosis. Constant components are left out.
     """
     moments = result.moments
     if moments.n is None:
@@ -73,24 +72,14 @@ def admissible_kappa(stand_in: PlugIn, result: Assessment) -> AdmissibleKappa:
 def bound_table(
     stand_in: PlugIn, ess: dict[str, ArrayLike], *, delta: float = 0.05, kappa: float = 1.0
 ) -> tuple[pd.DataFrame, float]:
-    """Evaluate the bounds of the tasks in `stand_in`, columns task (from 1) and rules.
-
-    Returned with the risk of guessing.
-    """
+    """Return the bounds of the tasks in `stand_in`, columns task (from 1) and rules, and the risk of guessing."""
     reached = min(len(np.asarray(sizes)) for sizes in ess.values())
     inside = stand_in.tasks < reached  # a run that was stopped has fewer tasks
     tasks = stand_in.tasks[inside]
     table = pd.DataFrame({"task": tasks + 1})
     for rule, sizes in ess.items():
-        bound = risk_bound(
-            np.asarray(sizes, dtype=np.float64)[tasks],
-            m=stand_in.m,
-            mu_norm=stand_in.mu_norm[inside],
-            smallest_risk=stand_in.risk[inside],
-            delta=delta,
-            M=stand_in.M,
-            kappa=kappa,
-        )
+        of, norms, risks = np.asarray(sizes, dtype=np.float64)[tasks], stand_in.mu_norm[inside], stand_in.risk[inside]
+        bound = risk_bound(of, m=stand_in.m, mu_norm=norms, smallest_risk=risks, delta=delta, M=stand_in.M, kappa=kappa)
         table[rule] = bound.value
     return table, 1.0 - 1.0 / stand_in.n_classes
 

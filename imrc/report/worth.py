@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from imrc._checks import InputError
-from imrc._types import Floats
 from imrc.diagnostics import Assessment, Verdict
 from imrc.evaluation import RunResult
 from imrc.evaluation.budget import falling, samples_at, samples_to_reach
@@ -36,10 +35,7 @@ _WHOSE = {
 
 
 def measured_sentence(result: RunResult, title: str | None = None) -> str:
-    """State how much lower the error of the main rule is than without other tasks, in Markdown.
-
-    A title makes it a headline without numbers; without one the sentence begins with the rule and has them.
-    """
+    """State how much lower the error of the main rule is than without other tasks, with numbers if without a title."""
     main, measure = result.scenario.main, result.measure()
     headlines, gain = result.headline(), result.difference(main)
     single = headlines["single"]
@@ -87,10 +83,7 @@ def reason_sentence(result: RunResult, diagnosis: Assessment | None = None) -> s
 
 
 def accounts_sentence(result: RunResult) -> str:
-    """State how W and past predictions decided how much weight the past gets, and what a task is worth with it.
-
-    Empty for a run that comes with the package, if this is not part of it.
-    """
+    """State what weight W and past predictions give the past, and what a task is worth; empty if that was not kept."""
     if result.ess_tables:
         found, worth = shares(result), effective_samples(result).mean
     elif (kept := accounts(result)) is not None:
@@ -160,11 +153,7 @@ def theorem_4_sentence(run: EffectiveSamples, plan: Plan, result: RunResult) -> 
 
 
 def borrowing_note(worth: EffectiveSamples) -> str:
-    """State how much weight the past has; empty if it is used throughout.
-
-    >>> borrowing_note(EffectiveSamples(12.0, 11.0, 13.0, 10.0, borrowing=0.25))
-    'On average over the steps, rules that borrow from other tasks get 25 % of the weight.'
-    """
+    """State how much weight the past has; empty if it is used throughout."""
     if worth.borrowing >= 1:
         return ""
     if worth.borrowing <= 0:
@@ -217,27 +206,19 @@ class Realised:
         return self.low <= self.promised.mean <= self.high if math.isfinite(self.value + self.low) else None
 
 
-def _falls(errors: Floats, curve: Floats) -> bool:
-    """Return whether a curve falls by more than noise, and rises nowhere by more."""
-    if len(errors) < 2:
-        return bool(curve[0] > curve[-1])
-    found = interval_columns(errors)
-    agrees = np.abs(found["value"] - curve) <= found["half"] + 1e-12
-    return mean_interval(errors[:, 0] - errors[:, -1]).low > 0.0 and bool(agrees.all())
-
-
 def realised_samples(runs: Sequence[RunResult], n: int) -> list[Realised]:
-    """Return how many samples each rule that borrows was worth at n, counted in errors, from runs with rising n.
-
-    Isotonic regression makes the curve of single-task learning fall. InputError if n was not run, or no other n.
-    """
+    """Return how many samples each rule that borrows was worth at n, counted in errors, from runs with rising n."""
     mine = next((run for run in runs if run.settings.n == n), None)
     if mine is None or len(runs) < 2:
         raise InputError(f"Give runs at several n, including n = {n}.")
     grid = np.array([run.settings.n for run in runs], dtype=np.float64)
     alone = np.stack([run.judged("single") for run in runs], axis=1)
     repetitions, curve = len(alone), falling(alone.mean(axis=0))
-    usable, generator, found = _falls(alone, curve), np.random.default_rng(0), []
+    usable, generator, found = bool(curve[0] > curve[-1]), np.random.default_rng(0), []
+    if repetitions > 1:  # a curve must fall by more than noise, and rise nowhere by more
+        columns = interval_columns(alone)
+        usable = mean_interval(alone[:, 0] - alone[:, -1]).low > 0.0
+        usable &= bool((np.abs(columns["value"] - curve) <= columns["half"] + 1e-12).all())
     for rule in (rule for rule in BORROWING if rule in mine.rules):
         errors, low, high = mine.judged(rule), math.nan, math.nan
         value = samples_at(grid, curve, float(errors.mean())) if usable else math.inf

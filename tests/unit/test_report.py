@@ -22,8 +22,7 @@ from imrc.evaluation import run_references
 from imrc.evaluation.columns import arrays_of
 from imrc.evaluation.significance import with_error
 from imrc.planning import Rate, effective_samples_of
-from imrc.report._page import chart
-from imrc.report._write import charts
+from imrc.report._write import chart, charts
 from imrc.report.decision import Advice, advise, decide, usual_answer
 from tests.conftest import run_python
 
@@ -232,9 +231,9 @@ def test_a_chart_of_many_cells_is_small():
     cells = np.random.default_rng(0).random((200, 200))
     places = [[f"{i}<br>{j}" for i in range(200)] for j in range(200)]
     drawn = go.Heatmap(z=cells, customdata=places, hovertemplate="%{customdata}")
-    text = chart("cells", go.Figure(drawn, {"height": 400, "title": "cells"}))
+    text = chart("cells", go.Figure(drawn, {"height": 400, "title": "cells", "legend": {"y": 1}}))
     assert len(text) < 160_000
-    drawn = json.loads(unpacked(text, "cells-data"))[0]["z"]
+    drawn = json.loads(unpacked(text, "cells-drawn"))[0][0]["z"]
     shown = np.frombuffer(base64.b64decode(drawn["bdata"]), np.float32).reshape(200, 200)
     np.testing.assert_allclose(shown, cells, atol=1e-3)
 
@@ -245,7 +244,7 @@ def test_the_file_is_small_and_holds_what_is_drawn(report, tmp_path):
     text = file.read_text(encoding="utf-8")
     assert "default-src 'none'" in html.unescape(text)
     assert "MIT License" in unpacked(text, "plotly")[:2000]
-    drawn = [trace["x"][0] for trace in json.loads(unpacked(text, "decision-data")) if trace["mode"] == "markers"]
+    drawn = [trace["x"][0] for trace in json.loads(unpacked(text, "decision-drawn"))[0] if trace["mode"] == "markers"]
     np.testing.assert_array_equal(drawn, report.errors["error"])
     assert report.plot().layout.title.text == "What could one do?"
     assert report.plot("ladder").data
