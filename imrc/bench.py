@@ -93,8 +93,7 @@ class Seen:
 
     def _asked(self, what: str, X: Floats) -> NDArray[Any]:
         if self.rule is None:
-            X_seen, y_seen = (np.concatenate(part) for part in zip(*self.past, strict=True))
-            self.rule = self.estimator.fit(X_seen, y_seen)
+            self.rule = self.estimator.fit(*(np.concatenate(part) for part in zip(*self.past, strict=True)))
             self.classes_ = self.rule.classes_
         return np.asarray(getattr(self.rule, what)(self._columns(X, len(self.past))))
 
@@ -126,10 +125,7 @@ def references() -> dict[str, Any]:
 
 
 def learner(name: str, seed: int) -> Any:  # noqa: ANN401 - anybody's learner
-    """Return a fresh learner that draws by the seed: a reference, or ``module:Learner``, a class or an object.
-
-    It has `partial_fit` and `predict`, or is a scikit-learn classifier, which is trained anew on all tasks so far.
-    """
+    """Return a fresh learner that draws by the seed: a reference, or a class or an object ``module:Learner``."""
     module, _, attribute = name.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute) if attribute else references()[name]
@@ -188,10 +184,7 @@ def measure(name: str, sequences: Iterable[str], show: Callable[[str], object] =
 
 
 def summary(of: Mapping[str, Any]) -> dict[str, float]:
-    """Return the error over all rows, half its 95 % interval over rows and over tasks, and the log loss.
-
-    The interval over tasks assumes that errors within a task go together. Trust the wider one.
-    """
+    """Return the error, half its 95 % interval over rows and over tasks (trust the wider one), and the log loss."""
     rows, wrong = np.array(of["rows"], dtype=np.float64), np.array(of["wrong"], dtype=np.float64).mean(axis=0)
     error, total, k = float(wrong.sum() / rows.sum()), float(rows.sum()), len(rows)
     over_tasks = float(np.sqrt(((wrong - error * rows) ** 2).sum() * k / (k - 1)) / total) if k > 1 else float("nan")
@@ -212,14 +205,13 @@ def table(folders: Iterable[Path]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    rows = []
-    for file in (file for folder in folders for file in sorted(folder.glob("*.json"))):
-        told = json.loads(file.read_text(encoding="utf-8"))
-        if (told.get("schema"), told.get("version")) == (SCHEMA, VERSION):
-            own = {"learner": told["learner"]}
-            rows += [
-                {**own, "sequence": one, "hash": of["hash"], **summary(of)} for one, of in told["sequences"].items()
-            ]
+    files = (json.loads(file.read_text("utf-8")) for folder in folders for file in sorted(folder.glob("*.json")))
+    rows = [
+        {"learner": told["learner"], "sequence": one, "hash": of["hash"], **summary(of)}
+        for told in files
+        if (told.get("schema"), told.get("version")) == (SCHEMA, VERSION)
+        for one, of in told["sequences"].items()
+    ]
     if not rows:
         raise InputError("There are no results yet. Measure a learner with --learner.")
     found = pd.DataFrame(rows)

@@ -45,10 +45,7 @@ class ContractError(AssertionError):
 
 
 def _tasks(counts: Sequence[int] = (12, 12, 12, 12), others: int = 99) -> list[Rows]:
-    """Return slowly drifting clusters, one per class; tasks from `others` on have different labels.
-
-    The arrays of a task are views of longer ones, like rows cut from one table.
-    """
+    """Return slowly drifting clusters, one per class; tasks from `others` on have different labels."""
     task, y = np.repeat(np.arange(len(counts)), counts), np.concatenate([_PATTERN[:n] for n in counts])
     X = _CENTRES[y] + 0.1 * task[:, None] + 0.5 * np.random.default_rng(1).standard_normal((len(y), 3))
     ends = np.cumsum(counts)[:-1]

@@ -27,7 +27,7 @@ class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     For every task, one copy of the classifier is trained on all rows with equal weights (rate of change 0), two on
     rows weighted by tracking at rates .1 and 1, eq. (6), and one on the newest task alone. When a task arrives, all
     copies predict it before they learn it. The sum of their log losses gives each its share in the predictions, as in
-    the default.
+    the default. All rows are kept, and four classifiers are retrained with every task.
 
     Parameters
     ----------
@@ -45,10 +45,6 @@ class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Rate of change of each copy (0 is pooled, infinity alone), and its share in the predictions.
     weights_ : ndarray of shape (n_tasks_,)
         Weight of each task in the predictions, averaged by the shares; the weights sum to 1.
-
-    Notes
-    -----
-    All rows are kept, and four classifiers are retrained with every task.
 
     Examples
     --------

@@ -54,8 +54,7 @@ class Rate(NamedTuple):
 def effective_samples_of(n: float, k: int, b: int, rho: float, of: Place = "mean") -> float:
     """Return how many samples a task is worth with n samples from each of k tasks, b backward steps and a rate rho.
 
-    "mean" is Theorem 4 on average over the tasks, which alone depends on b. "newest" is Theorem 2 for the k-th task,
-    and "next" the task after it before it has samples. The rate may be infinite.
+    "mean" is Theorem 4 on average over the tasks, "newest" Theorem 2 for the k-th, "next" the task after it.
 
     >>> [round(effective_samples_of(10, 20, 3, 0.1, of=place), 2) for place in ("mean", "newest", "next")]
     [21.58, 16.18, 6.18]
@@ -83,14 +82,7 @@ def ceiling(vary: Vary, n: float, k: int, b: int, rho: float, of: Place = "mean"
 
 
 def needed(ess: float, vary: Vary, n: float, k: int, b: int, rho: float, of: Place = "mean") -> int | None:
-    """Return the smallest n, k or b with which a plan reaches `ess` effective samples.
-
-    The given value of this variable is ignored. Returns None if no value is enough, or more than `MOST_TASKS` tasks
-    are.
-
-    >>> needed(25, "n", 10, 20, 3, 0.1), needed(9.9, "n", 10, 20, 3, 0.1, of="next"), needed(25, "k", 10, 20, 3, 0.1)
-    (13, 981, None)
-    """
+    """Return the smallest n, k or b (its given value is ignored) that reaches `ess` effective samples, or None."""
     ess = check_real("ess", ess, 0.0, low_open=True)
     check_choice("vary", vary, VARIED)
     if vary == "n" and ess >= ceiling("n", n, k, b, rho, of):
@@ -163,14 +155,7 @@ def make_plan(rate: Rate, n: int, k: int, b: int, *, ess: float | None = None, o
 
 
 def plan_table(plan: Plan) -> pd.DataFrame:
-    """Return effective samples as each of n, k and b varies, with their interval.
-
-    Columns vary, x, value, low, high. Values of x include those that reach the target.
-
-    >>> table = plan_table(make_plan(Rate.guess(0.1), 10, 20, 3))
-    >>> table.query("vary == 'b' and x == 3")["value"].round(2).tolist()
-    [21.58]
-    """
+    """Return effective samples as each of n, k and b varies: columns vary, x (that of `ways` too), value, low, high."""
     import pandas as pd
 
     found: dict[Vary, int] = {way.vary: way.value or 0 for way in plan.ways}
@@ -189,10 +174,7 @@ def plan_table(plan: Plan) -> pd.DataFrame:
 
 
 def samples_for(runs: Sequence[RunResult], error: float) -> float:
-    """Return how many samples a task alone needs to reach an error, from runs at several n.
-
-    Errors are made to fall with n. InputError if all of them are above the error.
-    """
+    """Return how many samples a task alone needs to reach an error, from runs at several n."""
     table = budget_table(runs).query("rule == 'single'")
     ess = samples_to_reach(table, "single", error)
     if math.isnan(ess):
@@ -251,18 +233,16 @@ def more_sentence(plan: Plan) -> str:
     Collect 11 samples per task, or learn 21 more tasks, or revise 5 steps back
     more than 6 backward steps gain next to nothing.
     """
-    return f"{capital('; '.join(filter(None, (_what_to_do(plan), _where_it_ends(plan)))))}."
-
-
-def _what_to_do(plan: Plan) -> str:
     if plan.wish is None:
-        return ""
-    if plan.promised[plan.of].value >= plan.wish:
-        return f"{PLACES[plan.of]} is already worth {plan.wish:,.3g} samples"
-    words = {"n": "collect {:,} samples per task", "k": "learn {:,} more tasks", "b": "revise {:,} steps back"}
-    more = {way.vary: way.value - plan.k * (way.vary == "k") for way in plan.ways if way.value is not None}
-    out = f"{plan.wish:,.3g} samples are out of reach: {PLACES[plan.of]} is never worth {plan.ways[0].ceiling:,.3g}"
-    return ", or ".join(words[vary].format(value) for vary, value in more.items()) or out
+        todo = ""
+    elif plan.promised[plan.of].value >= plan.wish:
+        todo = f"{PLACES[plan.of]} is already worth {plan.wish:,.3g} samples"
+    else:
+        words = {"n": "collect {:,} samples per task", "k": "learn {:,} more tasks", "b": "revise {:,} steps back"}
+        more = {way.vary: way.value - plan.k * (way.vary == "k") for way in plan.ways if way.value is not None}
+        out = f"{plan.wish:,.3g} samples are out of reach: {PLACES[plan.of]} is never worth {plan.ways[0].ceiling:,.3g}"
+        todo = ", or ".join(words[vary].format(value) for vary, value in more.items()) or out
+    return f"{capital('; '.join(filter(None, (todo, _where_it_ends(plan)))))}."
 
 
 def _where_it_ends(plan: Plan) -> str:

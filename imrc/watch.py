@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from imrc._checks import DataError, InputError, InputTypeError, check_int, check_real
+from imrc._folders import replacing
 from imrc._types import Floats, Ints
 from imrc.core.recursions import forward_step, sample_moments
 from imrc.evaluation import RunResult
@@ -38,14 +38,11 @@ __all__ = ["Arrival", "Watcher"]
 _FORMAT = 1
 _LEAST_P = 1e-300
 _LEAST_CHANGES = 10  # Innovations needed to know their spread before the second lamp may light.
+_FALSE_LIGHT = 0.01  # Probability of a false light for Gaussian innovations of known spread, checked by simulation.
 
 
 def bet(p: float) -> float:
-    """Return the payoff of a bet on small p-values, (1 - p + p ln p) / (p (ln p)^2), the mean of a p^(a - 1) over a.
-
-    >>> [round(bet(p), 3) for p in (1.0, 0.5, 0.05, 0.001)]
-    [0.5, 0.639, 1.783, 20.791]
-    """
+    """Return the payoff of a bet on small p-values, (1 - p + p ln p) / (p (ln p)^2), the mean of a p^(a - 1) over a."""
     t = -math.log(max(check_real("p", p, 0.0, 1.0), _LEAST_P))
     # In t, the formula is (exp(t) - 1 - t) / t^2. Near 0, where digits cancel, its series is used.
     return 0.5 + t / 6.0 if t < 1e-6 else (math.expm1(t) - t) / t**2
@@ -54,17 +51,8 @@ def bet(p: float) -> float:
 class Alarm:
     """An alarm that is false with probability at most alpha, however many tasks arrive.
 
-    Each task is compared with the rows before it, of which at most `memory` are kept. Beyond that, rows are dropped at
-    random from old and new ones alike, so that later tasks count more and p-values stay independent and uniform.
-    `alarm` is the test, from 1, at which `log_evidence`, the logarithm of the capital, first reached log(1 / alpha).
-
-    >>> generator = np.random.default_rng(0)
-    >>> alarm = Alarm(permutations=199)
-    >>> for j in range(30):
-    ...     X = generator.standard_normal((10, 3)) + (2.0 if j >= 20 else 0.0)
-    ...     p = alarm.step(X, np.zeros(10, dtype=np.int64))
-    >>> alarm.alarm
-    23
+    Each task is compared with the rows before it, of which at most `memory` are kept, whatever their task. `alarm` is
+    the test, from 1, at which `log_evidence`, the logarithm of the capital, first reached log(1 / alpha).
     """
 
     def __init__(self, alpha: float = 0.05, *, permutations: int = 999, memory: int = 2000, seed: int = 0) -> None:
@@ -78,10 +66,7 @@ class Alarm:
         self._rows, self._y = np.zeros((0, 0)), np.zeros(0, dtype=np.int64)
 
     def step(self, X: Floats, y: Ints) -> float:
-        """Test a task, X (n, D), bet on its p-value and return it (NaN for the first task).
-
-        The feature map of X must not depend on the tasks tested.
-        """
+        """Test a task, X (n, D) by a map that does not depend on it, bet on its p-value and return it; NaN at first."""
         first = not len(self._rows)
         rows = np.ascontiguousarray(X if first else np.concatenate([self._rows, X]), dtype=np.float64)
         classes = np.concatenate([self._y, np.asarray(y, dtype=np.int64)])
@@ -92,16 +77,13 @@ class Alarm:
             rows, classes = rows[kept], classes[kept]
         self._rows, self._y = rows, classes
         if not first:
-            self._bet(p)
+            # M_j = (M_{j-1} + 1 / (j (j + 1))) e_j is the capital of the bets begun at all tasks so far.
+            self.steps += 1
+            weight = -math.log(self.steps * (self.steps + 1.0))
+            self.log_evidence = float(np.logaddexp(self.log_evidence, weight)) + math.log(bet(p))
+            if self.alarm is None and self.log_evidence >= -math.log(self.alpha):
+                self.alarm = self.steps
         return p
-
-    def _bet(self, p: float) -> None:
-        # M_j = (M_{j-1} + 1 / (j (j + 1))) e_j is the capital of the bets begun at all tasks so far.
-        self.steps += 1
-        weight = -math.log(self.steps * (self.steps + 1.0))
-        self.log_evidence = float(np.logaddexp(self.log_evidence, weight)) + math.log(bet(p))
-        if self.alarm is None and self.log_evidence >= -math.log(self.alpha):
-            self.alarm = self.steps
 
     def _p_value(self, rows: Floats, classes: Ints, n: int) -> float:
         """Return the p-value of "the last n rows are any n of them", made uniform by randomised ties."""
@@ -130,13 +112,11 @@ class MoreThanUsual:
     """A lamp for changes larger than the estimated rate of change predicts.
 
     The forward recursion predicts the next mean vector at the rate estimated so far. The mean squared innovation is
-    compared with a chi-squared distribution with the mean and variance of earlier ones. `level` is the probability of a
-    false light for Gaussian innovations of known spread, checked by simulation only. `change` is the squared change to
-    the newest task in units of the variance of a sample, less noise. Its mean estimates rho.
+    compared with a chi-squared distribution with the mean and variance of earlier ones. `change` is the squared change
+    to the newest task in units of the variance of a sample, less noise. Its mean estimates rho.
     """
 
-    def __init__(self, level: float = 0.01) -> None:
-        self.level = check_real("level", level, 0.0, 1.0, low_open=True)
+    def __init__(self) -> None:
         self.change = math.nan
         # Number, mean and sum of squared deviations of changes and of innovations.
         self._counts = np.zeros((2, 3))
@@ -146,6 +126,8 @@ class MoreThanUsual:
 
     def step(self, X1: Floats, y: Ints, n_classes: int) -> bool:
         """Take in a task, X1 (n, D + 1) with intercept, and return whether the lamp lights. `n_classes` may grow."""
+        from scipy.special import chdtri
+
         n = len(X1)
         tau, s = sample_moments(X1, y, n_classes)
         first = not self._n
@@ -158,7 +140,10 @@ class MoreThanUsual:
         lit, rho = False, max(self._counts[0, 1], 0.0)
         if not first and kept.any():
             innovation = float(((tau - self._forward)[kept] ** 2 / variance[kept]).mean()) / (self._mse + rho + 1.0 / n)
-            lit = innovation > self._limit()
+            count, mean, squares = self._counts[1]
+            if count >= _LEAST_CHANGES and squares > 0:
+                freedom = 2.0 * mean**2 / (squares / (count - 1))
+                lit = innovation > mean * float(chdtri(freedom, _FALSE_LIGHT)) / freedom
             distance = float(((tau - self._last)[kept] ** 2 / variance[kept]).mean())
             self.change = distance - 1.0 / n - 1.0 / self._n
             for row, value in zip(self._counts, (self.change, innovation), strict=True):
@@ -170,16 +155,6 @@ class MoreThanUsual:
         self._forward, mse = forward_step(tau, np.array([1.0 / n]), before[0], np.array([before[1]]), np.array([rho]))
         self._mse, self._last, self._n = float(mse[0]), tau, float(n)
         return lit
-
-    def _limit(self) -> float:
-        """Return the innovation above which the lamp lights."""
-        from scipy import stats
-
-        count, mean, squares = self._counts[1]
-        if count < _LEAST_CHANGES or squares <= 0:
-            return math.inf
-        freedom = 2.0 * mean**2 / (squares / (count - 1))
-        return float(mean * stats.chi2.isf(self.level, freedom) / freedom)
 
 
 @dataclass(frozen=True)
@@ -327,12 +302,9 @@ class Watcher:
         for name, part in self._parts().items():
             header[name] = {key: one for key, one in part.items() if isinstance(one, int | float | str | list | None)}
             arrays |= {f"{name}/{key}": one for key, one in part.items() if isinstance(one, np.ndarray)}
-        target = Path(path)
-        unfinished = target.with_name(f"{target.name}.{os.getpid()}")
-        with open(unfinished, "wb") as file:
+        with replacing(Path(path)) as unfinished, unfinished.open("wb") as file:
             # Python's JSON keeps every digit of a float, and infinities.
             np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
-        unfinished.replace(target)
 
     @classmethod
     def load(cls, path: str | Path) -> Watcher:
@@ -361,15 +333,9 @@ class Watcher:
 def watch_story(
     sequence: TaskSequence, features: str | FeatureSpec = "automatic", seed: int = 0, run: RunResult | None = None
 ) -> pd.DataFrame:
-    """Return the results of `imrc watch` for each task from the second on, with errors before and after learning it.
+    """Return the arrivals from the second task on, and errors of a run `before` and `after` learning each task.
 
-    Columns `task` (from 1), `label`, `p`, `evidence`, `change` (d^2 / sigma^2 of this step less noise), `unusual` (the
-    second lamp), `before` and `after` (mean error of the predicted and of the forward rule on its test samples; NaN
-    without a run of IMRC on the same sequence).
-
-    >>> import imrc
-    >>> watch_story(imrc.datasets.load("identical", tasks=5))["task"].tolist()
-    [2, 3, 4, 5]
+    These are mean errors of the predicted and of the forward rule on the task's test samples; NaN without a run.
     """
     arrivals = [vars(arrival) for arrival in Watcher(features=features, seed=seed).read(sequence)]
     table = pd.DataFrame(arrivals)[["task", "label", "p", "evidence", "change", "unusual"]]

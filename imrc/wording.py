@@ -174,20 +174,12 @@ def date_parts(name: str) -> tuple[str, str]:
 
 
 def fewest(measure: str) -> str:
-    """Return how the best is called under a measure, "error" or "balanced error".
-
-    >>> fewest("error"), fewest("balanced error")
-    ('the fewest errors', 'the lowest balanced error')
-    """
+    """Return how the best is called under a measure, "error" or "balanced error"."""
     return "the fewest errors" if measure == "error" else f"the lowest {measure}"
 
 
 def capital(text: str) -> str:
-    """Return a text with its first letter as a sentence begins.
-
-    >>> capital("the IMRC")
-    'The IMRC'
-    """
+    """Return a text with its first letter as a sentence begins."""
     return text[0].upper() + text[1:]
 
 

@@ -25,8 +25,7 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import imrc
-from imrc.atlas import of_file
-from imrc.atlas._cards import STREAMS
+from imrc.atlas import STREAMS, of_file
 from imrc.evaluation import largest_n
 from imrc.evaluation.measures import calibration_error, log_loss
 from tests.benchmarks.common import RESULTS, Cells, parser

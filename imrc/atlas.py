@@ -1,11 +1,14 @@
-"""The contents of a card: numbers from reports at three n, and where the tasks come from."""
+"""The atlas: one card per sequence of tasks, from what `imrc.check` reports at three n, and one page of all cards."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator, Mapping
+import html
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib import resources
+from string import Template
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,13 +27,15 @@ from imrc.report import Report, check
 from imrc.report.worth import realised_samples
 from imrc.tables.given import tasks_from
 from imrc.tasks import TaskSequence
-from imrc.wording import decimal, number, plain, unmarked
+from imrc.wording import capital, decimal, number, plain, unmarked
 
 SIZES, REPETITIONS, MOST_TASKS = (10, 50, 100), 5, 20
 COMPARED = ("logistic_seen", "forest", "condor")
 """Compared with our strategies at the first n: logistic regression, a forest given task numbers, a published one."""
 _SHOWN_ROWS = 40
 NOT_AT_HAND = (DataError, FileNotFoundError)
+Card = Mapping[str, Any]
+_COLOURS = 10
 
 _DRIFT, _MULTIFLOW = "vlosing/driftDatasets", "ogozuacik/concept-drift-datasets-scikit-multiflow"
 STREAMS = {
@@ -79,12 +84,13 @@ def sources() -> Iterator[Source]:
             told = facts.cut, facts.source, facts.licence
         row = name, entry.title, *told, f"imrc check {name}"
         yield Source(dict(zip(columns, row, strict=True)), partial(imrc.datasets.load, name, tasks=tasks))
-    files: list[tuple[str, str, str, dict[str, Any], tuple[str, str, str]]] = []
-    for name, (label, source) in STREAMS.items():
-        files.append(("IMRC_STREAMS", name, label, {"every": 300}, ("blocks of 300 rows", source, "none stated")))
-    for name, told in TEMPORAL.items():
-        files.append(("IMRC_TEMPORAL", name, "label", {"by": "task", "min_samples": 15}, told))
-    for variable, name, label, cut, told in files:
+    files: dict[str, tuple[str, str, dict[str, Any], tuple[str, str, str]]] = {
+        name: ("IMRC_STREAMS", label, {"every": 300}, ("blocks of 300 rows", source, "none stated"))
+        for name, (label, source) in STREAMS.items()
+    }
+    cut_by = {"by": "task", "min_samples": 15}
+    files |= {name: ("IMRC_TEMPORAL", "label", cut_by, told) for name, told in TEMPORAL.items()}
+    for name, (variable, label, cut, told) in files.items():
         options = " ".join(f"--{option.replace('_', '-')} {value}" for option, value in cut.items())
         command = f"imrc check {name}.csv.gz --target {label} {options}"
         row = name, name.replace("_", " ").capitalize(), *told, command
@@ -122,10 +128,9 @@ def _tomorrow(name: str, before: Floats) -> dict[str, Any]:
 
 
 def picture(sequence: TaskSequence, licence: str) -> list[str] | list[list[list[int]]]:
-    """Return rows of the first, middle and last task, as images or as x, y and class.
+    """Return rows of the first, middle and last task as x, y (0 to 99, in the first task's plane) and class.
 
-    Two images of each of two classes form one PNG address, if the licence lets anybody copy them. Points, from 0 to
-    99, are in the first task's plane.
+    If the licence lets anybody copy images, two of each of two classes form one PNG address instead.
     """
     from sklearn.decomposition import PCA
 
@@ -168,6 +173,10 @@ def card(source: Source) -> dict[str, Any]:
     few["errors"] |= {name: _mean(name, compared.judged(name)) for name in COMPARED}
     few["tomorrow"] |= {name: _tomorrow(name, compared.before[name]) for name in COMPARED}
     first = replace(reports[sizes[0]], curve=tuple(one.run for one in reports.values()))
+    diagnosis = first.diagnosis
+    assert diagnosis is not None  # noqa: S101 - `check` diagnoses
+    rate = None if diagnosis.change is None else [round(float(one), 5) for one in diagnosis.ratio_at(1)]
+    change = {"verdict": diagnosis.verdict.name, "title": diagnosis.verdict.title, "sentence": unmarked(first.meaning)}
     found: dict[str, Any] = {
         "tasks": len(sequence),
         "rows": [int(min(sequence.sizes)), int(max(sequence.sizes))],
@@ -176,38 +185,22 @@ def card(source: Source) -> dict[str, Any]:
         "hash": sequence.fingerprint[:16],
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "version": imrc.__version__,
-        "change": _change(first),
-        "realised": _realised(first),
+        "change": change | {"rate": rate},
+        "realised": None,
         "at": at,
         "picture": picture(sequence, source.facts["licence"]),
     }
+    if len(first.curve) > 1:
+        # How many samples a task was worth with forward and backward learning, counted in errors.
+        one = realised_samples(first.curve, first.n)[-1]
+        ends = {"value": one.value, "low": one.low, "high": one.high}
+        found["realised"] = ends | {"promised": one.promised.mean, "n": first.n}
     return source.facts | dict(plain(found))
 
 
-def _change(report: Report) -> dict[str, Any]:
-    diagnosis = report.diagnosis
-    assert diagnosis is not None  # noqa: S101 - `check` diagnoses
-    rate = None if diagnosis.change is None else [round(float(one), 5) for one in diagnosis.ratio_at(1)]
-    return {
-        "verdict": diagnosis.verdict.name,
-        "title": diagnosis.verdict.title,
-        "sentence": unmarked(report.meaning),
-        "rate": rate,
-    }
-
-
-def _realised(report: Report) -> dict[str, Any] | None:
-    """Return how many samples a task was worth with forward and backward learning, counted in errors."""
-    if len(report.curve) < 2:
-        return None
-    one = realised_samples(report.curve, report.n)[-1]
-    return {"value": one.value, "low": one.low, "high": one.high, "promised": one.promised.mean, "n": report.n}
-
-
-def winner(found: Mapping[str, Any]) -> Mapping[str, Any]:
+def winner(found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     """Return the entry with the lowest error."""
-    best: Mapping[str, Any] = min(found.values(), key=lambda one: one["error"])
-    return best
+    return min(found.values(), key=lambda one: one["error"])
 
 
 def story(found: Mapping[str, Any]) -> str:
@@ -228,3 +221,131 @@ def story(found: Mapping[str, Any]) -> str:
 def _small(one: Mapping[str, Any]) -> str:
     title: str = one["title"]
     return title[0].lower() + title[1:] if title[1:2].islower() else title
+
+
+def page(cards: Sequence[Card]) -> str:
+    """Return the page."""
+    heads = ["sequence", "tasks", "classes", "how it changes", "rate of change", "past worth"]
+    heads += [*(f"best at n = {n}" for n in SIZES), "next task"]
+    dates = sorted({card["date"] for card in cards})
+    return Template(resources.files("imrc").joinpath("atlas.html").read_text(encoding="utf-8")).substitute(
+        count=len(cards),
+        repetitions=REPETITIONS,
+        most=MOST_TASKS,
+        dates=" to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "no date",
+        head="".join(f'<th scope="col"><button type="button">{head}</button></th>' for head in heads),
+        rows="".join(map(_row, cards)),
+        cards="".join(map(_card, cards)),
+    )
+
+
+def _error(one: Card) -> str:
+    return f"{decimal(one['error'])} [{decimal(one['low'])}, {decimal(one['high'])}]"
+
+
+def _worth(card: Card) -> str:
+    found = card["realised"]
+    if not found:
+        return "not measured: too few rows for a second n"
+    promised = f"promised by the theorems: {found['promised']:.1f}"
+    if found["value"] is None:
+        return f"beyond what was tried; {promised}"
+    reach = "" if None in (found["low"], found["high"]) else f" [{found['low']:.0f}, {found['high']:.0f}]"
+    return f"{found['n']} labels and the past: {found['value']:.0f}{reach} labels alone; {promised}"
+
+
+def _row(card: Card) -> str:
+    rate, worth, at = card["change"]["rate"], card["realised"], card["at"]
+    n, few = next(iter(at.items()))
+
+    def best(one: Card, measure: str = "error", where: str = "") -> tuple[str, float]:
+        found, kind = winner(one), "" if measure == "error" else f" ({measure})"
+        return f"{found['title']} {decimal(found['error'])}{kind}{where}", found["error"]
+
+    known = (number(rate[0]), rate[0]) if rate and None not in rate else ("", "")
+    found = [
+        (f"{card['tasks']}", card["tasks"]),
+        (f"{card['classes']}", card["classes"]),
+        (card["change"]["title"], None),
+        known,
+        (f"{worth['value']:.0f} for {worth['n']}", worth["value"]) if worth and worth["value"] else ("", ""),
+        best(few["errors"], few["measure"], "" if n == str(SIZES[0]) else f", n = {n}"),
+        *(best(at[str(n)]["errors"], at[str(n)]["measure"]) if str(n) in at else ("", "") for n in SIZES[1:]),
+        best(few["tomorrow"]),
+    ]
+    cells = [("" if by is None else f' data-v="{by}"', html.escape(text)) for text, by in found]
+    title = f'<td><a href="#{card["name"]}">{html.escape(card["title"])}</a></td>'
+    return f'<tr data-card="{card["name"]}">{title}{"".join(f"<td{by}>{text}</td>" for by, text in cells)}</tr>'
+
+
+def _points(rows: Sequence[Sequence[int]], told: str) -> str:
+    dots = "".join(f'<circle cx="{x}" cy="{99 - y}" r="2" fill="var(--c{label % _COLOURS})"/>' for x, y, label in rows)
+    return f'<svg viewBox="-4 -4 107 107" role="img" aria-label="{told}">{dots}</svg>'
+
+
+def _panels(card: Card) -> str:
+    """Return the first, middle and last task, as images or as points in a plane."""
+    shown = ""
+    for name, rows in zip((1, card["tasks"] // 2 + 1, card["tasks"]), card["picture"], strict=True):
+        told = f"rows of task {name}"
+        drawn = f'<img src="{rows}" alt="{told}">' if isinstance(rows, str) else _points(rows, told)
+        shown += f"<div>{drawn}task {name}</div>"
+    return f"<figure>{shown}</figure>"
+
+
+def _errors(card: Card) -> str:
+    """Return the table of strategies and methods, with a column of intervals for each n and one for the next task."""
+    at = card["at"]
+    measures = {n: "" if one["measure"] == "error" else f"{one['measure']}, " for n, one in at.items()}
+    columns = [(f"{measures[n]}n = {n}", one["errors"], one["advised"]) for n, one in at.items()]
+    columns.append((f"next task, n = {next(iter(at))}", next(iter(at.values()))["tomorrow"], None))
+    top = max(one["high"] or one["error"] for _, found, _ in columns for one in found.values())
+    head = "".join(f'<th scope="col">{name}</th>' for name, _, _ in columns)
+    names = {name: one["title"] for _, found, _ in columns for name, one in found.items()}
+    rows = ""
+    for name, title in names.items():
+        rows += f'<tr><th scope="row">{html.escape(title)}</th>'
+        for _, found, advised in columns:
+            rows += _interval(found, name, top, advised) if name in found else "<td></td>"
+        rows += "</tr>"
+    table = f"<thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody>"
+    return f'<div class="wide"><table class="errors">{table}</table></div>'
+
+
+def _interval(found: Card, name: str, top: float, advised: str | None) -> str:
+    one, best = found[name], winner(found) is found[name]
+    low, high, middle = (100 * one[part] / top for part in ("low", "high", "error"))
+    drawn = (
+        '<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect x="{max(low, 0):.1f}" y="2" width="{max(high - max(low, 0), 1):.1f}" height="4" fill="currentColor" '
+        f'opacity=".35"/><rect x="{middle - 0.8:.1f}" width="1.6" height="8" fill="currentColor"/></svg>'
+    )
+    mark = ' <span title="advised">✓</span>' if name == advised else ""
+    told = f"<small>{_error(one).partition(' ')[2]}</small>" if best else ""
+    return f'<td{" class=best" * best} title="{_error(one)}">{decimal(one["error"])}{mark}{drawn}{told}</td>'
+
+
+def _card(card: Card) -> str:
+    """Return one card."""
+    n, first = next(iter(card["at"].items()))
+    low, high = card["rows"]
+    cut = card["cut"] if card["cut"].endswith(("?", ".")) else f"{card['cut']}:"
+    size = f"{card['tasks']} tasks of {low if low == high else f'{low} to {high}'} rows"
+    rate = card["change"]["rate"]
+    measured = "not measured" if not rate or None in rate else "{} [{}, {}]".format(*map(number, rate))
+    facts = {
+        "A task": f"{cut} {size}, {card['features']} columns, {card['classes']} classes",
+        "How it changes": f"{capital(card['change']['title'])}. {card['change']['sentence']}",
+        "Rate of change": measured,
+        "The past": _worth(card),
+        "What to do": first["sentence"],
+        "Source": f"{card['source']}; licence: {card['licence']}",
+        "Computed": f"{card['date']}, imrc {card['version']}, tasks {card['hash']}",
+    }
+    told = "".join(f"<dt>{name}</dt><dd>{html.escape(text)}</dd>" for name, text in facts.items())
+    command = f"{card['command']} -k {card['tasks']} -n {n} --repetitions {REPETITIONS}"
+    told += f"<dt>Repeat</dt><dd><code>{html.escape(command)}</code></dd>"
+    return (
+        f'<article id="{card["name"]}"><h2>{html.escape(card["title"])}</h2><p>{html.escape(story(card))}</p>'
+        f'<div class="two"><div>{_panels(card)}<dl>{told}</dl></div><div>{_errors(card)}</div></div></article>'
+    )
