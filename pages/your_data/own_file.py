@@ -124,8 +124,11 @@ def _kept(draw: Callable[..., Any], key: str, *options: Any, usual: Any, part: o
     if draw.__name__ in ("selectbox", "multiselect") and value is not None:
         there = [one for one in (value if isinstance(value, list) else [value]) if one in options[0]]
         value = there if isinstance(value, list) else there[0] if there else usual
-    if key not in st.session_state or st.session_state[key] != value:
+    if key in st.session_state and st.session_state[key] != value:
         st.session_state[key] = value
+    # A value set in the session alone is lost where a run follows before the browser has drawn this one.
+    name = {"number_input": "value", "multiselect": "default"}.get(draw.__name__, "index")
+    more[name] = options[0].index(value) if name == "index" and value is not None else value
     chosen[key] = draw(label, *options, key=key, help=note, **more)
     return chosen[key]
 
@@ -187,7 +190,7 @@ def cut(table: Table, options: dict[str, Any]) -> Cut | None:
 
 def _label(table: Table, suggested: str | None) -> dict[str, Any]:
     """Draw the choice of the label; return its options of `cut_table`, with None for a label not chosen."""
-    label = _kept(st.selectbox, "own_label", list(table.names), usual=suggested, index=None)
+    label = _kept(st.selectbox, "own_label", list(table.names), usual=suggested)
     column = None if label is None else table.column(label)
     if column is None or column.kind != "number" or column.distinct <= tables.MAX_CLASSES:
         return {"label": label}
@@ -211,7 +214,7 @@ def _tasks(table: Table, label: str | None, suggested: Suggestion, places: list[
     """Draw the choice of what makes a task; return its options of `cut_table`."""
     possible = [name for name in table.names if name != label]
     usual: Any = suggested.task if suggested.task in possible else None
-    task = _kept(places[1].selectbox, "own_task", possible, usual=usual, index=None, placeholder="Blocks of rows")
+    task = _kept(places[1].selectbox, "own_task", possible, usual=usual, placeholder="Blocks of rows")
     if task is None:
         most = max(2, table.n_rows)
         return {"block": _kept(places[2].number_input, "own_block", 2, most, usual=min(max(2, suggested.block), most))}

@@ -111,8 +111,9 @@ def test_nothing_is_cut_or_scrolls_sideways(opened, width):
     edge = main.evaluate("part => part.getBoundingClientRect().right")
     charts = opened.locator(".js-plotly-plot")
     assert max(charts.evaluate_all("all => all.map(one => one.getBoundingClientRect().right)"), default=0) <= edge + 1
+    if "your-data" in opened.url:  # A page that has just become narrow draws its chart again.
+        opened.wait_for_function(f"({TEXTS})().length > 0")
     texts = opened.evaluate(TEXTS)
-    assert texts or "your-data" not in opened.url
     cut = [text for text in texts if min(text["left"], text["right"], text["top"], text["bottom"]) < -1]
     assert cut == []
     assert opened.evaluate(OVERLAPS) == []
