@@ -35,7 +35,7 @@ function masks(packed) {
 }
 
 /** Which is the best over all steps at one setting, and by how much; the run below has one deal and so other numbers. */
-const verdict = (cell) => `Fewest errors over all steps: <b>${called(cell.best)}</b>, <b>${inHundred(cell[cell.best].overall[0])}</b> in 100.`;
+const verdict = (cell, number) => `Fewest errors over all steps with ${number} labels: <b>${called(cell.best)}</b>, <b>${inHundred(cell[cell.best].overall[0])}</b> in 100.`;
 function gaps(cell) {
   const others = NAMES.filter((name) => name !== cell.best).sort((one, two) => cell[one].above_best[0] - cell[two].above_best[0]);
   const told = others.map((name, i) => {
@@ -169,10 +169,10 @@ function build(root, data) {
       input.style.setProperty("--share", `${(100 * state[key]) / input.max}%`);
       if (key !== "at") write(input.previousElementSibling, said[key]);
     }
-    write(find(".verdict"), `${verdict(cell)} ${reason(data.cells, turn, number)}`);
+    write(find(".verdict"), `${verdict(cell, number)} ${reason(data.cells, turn, number)}`);
     write(find(".where"), `${gaps(cell)} Best, or nearly, with ${number} labels (the dots): ${whoWins(data.cells, turns, number)}.`);
   }
-  write(find(".how"), `We chose a full circle because one rule for all must fail there. At half a turn pooling is a strong rival: try both. The ${data.images} sixes and nines are real. Each task has ${data.images_a_task}, of which ${data.tested_a_task} are for testing: ${tasks * data.tested_a_task} test pictures. The row above shows one six of each task. Each of ${data.repetitions} repetitions deals pictures and labels anew. All four use one learner (preset ${data.preset}, b = ${data.b}). The run below has one deal and your settings.`);
+  write(find(".how"), `We chose a full circle because one rule for all must fail there. At half a turn pooling is a strong rival: try both. The ${data.images} sixes and nines are real. Each task has ${data.images_a_task}, of which ${data.tested_a_task} are for testing: ${tasks * data.tested_a_task} test pictures. The row above shows one six of each task. Each of ${data.repetitions} repetitions deals pictures and labels anew. All four use one learner (preset ${data.preset}, b = ${data.b}). Below, pictures are dealt once, and your settings count.`);
 
   for (const [key, input] of Object.entries(inputs)) input.addEventListener("input", () => { if (key === "at") stop(); change({ [key]: Number(input.value) }); });
   inputs.at.addEventListener("keydown", (event) => {
@@ -191,13 +191,15 @@ function build(root, data) {
     play();
   };
   draw();
-  return { space, stop };
+  const follow = (n) => { if (labels.includes(n)) change({ labels: labels.indexOf(n) }); };
+  return { space, stop, follow };
 }
 
-// Another run of the script leaves a visitor where they are.
+// Another run of the script leaves a visitor where they are; another n of the sidebar is shown where it was measured.
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".landing");
-  const { space, stop } = (root.built ??= build(root, data));
+  const { space, stop, follow } = (root.built ??= build(root, data));
+  if (root.n !== data.n) follow((root.n = data.n));
   document.addEventListener("keydown", space);
   return () => { stop(); document.removeEventListener("keydown", space); };
 }

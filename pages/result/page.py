@@ -1,5 +1,6 @@
 """Result: one sentence, what to do, what to take away, what one could do; below, one picture at a time."""
 
+import re
 from typing import Any
 
 import streamlit as st
@@ -13,7 +14,7 @@ visit = state.visit()
 choice, sequence = visit.choice, visit.sequence()
 lands = choice.dataset == views.LANDING
 if lands:
-    views.landing()
+    views.landing(choice.settings.n)
 level = "##" if lands else "#"
 # What was there before stays, dimmed, until something new is drawn in its place.
 headline = st.container(key="lower_headline" if lands else "headline")
@@ -22,9 +23,8 @@ with st.container(key="to_do"):
     to_do, to_take = st.columns([10, 11], gap="small", vertical_alignment="center")
 if lands:  # its picture is above
     with st.container(key="closer"):
-        judged, below = st.columns([1, 2], gap="medium")
-    chart = judged
-    with judged:
+        chart, below = st.columns([1, 2], gap="medium")
+    with chart:
         views.scenario_switch()
 else:
     views.scenario_switch()
@@ -35,32 +35,36 @@ else:
 drawn: dict[str, Any] = {}
 
 
+def sentence(report: Report) -> str:
+    """Return the headline; below the landing's picture, which has errors of its own, it says whose errors these are."""
+    told = report.decision.sentence
+    return f"{level} {re.sub(r'^On [*][^*]+[*]', 'With your settings', told) if lands else told}"
+
+
 def look(report: Report) -> None:
     """Draw what the first repetitions show: means, and from five on the sentence; what comes next is drawn over it."""
     place = drawn.get("sentence", headline)
     if not report.is_first_look:
-        drawn["sentence"] = place.markdown(f"{level} {report.decision.sentence}")
+        drawn["sentence"] = place.markdown(sentence(report))
     elif visit.report is None:  # else the sentence before stays, dimmed, so that nothing moves
         drawn["sentence"] = place.markdown(f"{level} On *{report.as_text(report.name)}*: a first look")
-    if not lands:
-        over = drawn.get("chart", (chart, chart))
-        drawn["chart"] = views.strategies(report, name=f"decision-{report.run.settings.repetitions}", over=over)
+    over = drawn.get("chart", (chart, chart))
+    drawn["chart"] = views.strategies(report, name=f"decision-{report.run.settings.repetitions}", over=over)
 
 
 report = current_report(first_look=look)
 if report is None:
     st.stop()
-drawn.get("sentence", headline).markdown(f"{level} {report.decision.sentence}")
+drawn.get("sentence", headline).markdown(sentence(report))
 with to_do:
     st.markdown(f"### What to do: **{report.decision.action}**")
 with to_take:
     exporting.buttons(report, choice, sequence)
 with chart:
-    if not lands:
-        views.strategies(report, over=drawn.get("chart", (st, st)))
+    views.strategies(report, over=drawn.get("chart", (st, st)))
     views.how_judged(report)
 with below:
-    views.show(report, sequence, decision=lands)
+    views.show(report, sequence)
 with controls.for_experts("experts") as fold:
     if fold.open:
         told = "All numbers, and what the rules promise for each task."

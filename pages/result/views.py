@@ -45,8 +45,8 @@ _LEARN = "pages/learn/page.py"
 _SCENARIO = "scenario_shown"
 
 
-def landing() -> None:
-    """Show the digits that turn beside the errors of four ways to learn them, and where to go from here."""
+def landing(n: int) -> None:
+    """Show the digits that turn beside the errors of four ways to learn them from n labels, and where to go from here."""
     row = {"vertical_alignment": "center", "horizontal_alignment": "distribute", "key": "landing_title"}
     with st.container(horizontal=True, **row):
         st.markdown("# Is it a 6 or a 9?", width="content")
@@ -55,7 +55,7 @@ def landing() -> None:
             st.page_link(_LEARN, label="I teach: one minute", query_params={"scene": "1,projector"})
             st.page_link("pages/your_data/page.py", label="I have a table")
             st.page_link("pages/against_others/page.py", label="I compare methods")
-    st.components.v2.component("landing", **_PARTS)(key="landing", data=shipped.turning_digits())
+    st.components.v2.component("landing", **_PARTS)(key="landing", data={**shipped.turning_digits(), "n": n})
 
 
 def scenario_switch() -> None:
@@ -117,11 +117,10 @@ VIEWS = {
 _weights_kept = Kept[tuple[Hashable, ...], pd.DataFrame]("weights")
 
 
-def show(report: Report, sequence: imrc.TaskSequence, *, decision: bool) -> None:
-    """Draw the picture a visitor chose, that of the decision among them; the others are not computed."""
+def show(report: Report, sequence: imrc.TaskSequence) -> None:
+    """Draw the picture a visitor chose; the others are not computed."""
     about = "One chart at a time shows what is behind the answer above."
-    titles = VIEWS | ({"decision": "Strategies"} if decision else {})
-    view = controls.switch("Look closer", titles, "view", about, label_visibility="collapsed")
+    view = controls.switch("Look closer", VIEWS, "view", about, label_visibility="collapsed")
     if view == "time":
         heatmaps(report)
         st.markdown(report.accounts or whole(report).accounts)
@@ -129,8 +128,6 @@ def show(report: Report, sequence: imrc.TaskSequence, *, decision: bool) -> None
         charts.show(run_ladder, report.run, name="ladder")
     elif view == "budget":
         budget()
-    elif view == "decision":
-        strategies(report)
     else:
         what_if.show(report.run, sequence)
 

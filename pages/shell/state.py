@@ -334,7 +334,8 @@ def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any], n: 
     mine = visit()
     mine.own_sequence, mine.own_source, mine.own_head = sequence, (file, options), None
     waiting, mine.own_wanted = mine.own_wanted, {}
-    use_values({**waiting, "dataset": OWN, "n": n, "k": len(sequence)})
+    ahead = {"scenario": "next_task"} if "period" in options else {}  # who has months asks about the next one
+    use_values({**ahead, **waiting, "dataset": OWN, "n": n, "k": len(sequence)})
     if len(sequence) == options.get("newest"):
         mine.notes.append(
             f"The newest {len(sequence):,} tasks of {plain(sequence.name)} are used. To use the others too, choose "
