@@ -47,10 +47,10 @@ def test_sample_file_is_cut_as_the_library_cuts_it_and_used_everywhere(page):
     )
     assert own.fingerprint == quarters.sequence.fingerprint
     settings = test.session_state["visit"].choice.settings
-    assert (settings.n, settings.repetitions) == (largest_n(own), 1)
+    assert (settings.n, settings.repetitions, settings.scenario) == (largest_n(own), 1, "next_task")
     result = RunResult.from_steps(settings, own, list(iter_run(own, settings)))
     # Explore shows the numbers of the visitor's own tasks.
-    assert metrics(test)["Error, forward and backward"] == with_error(result.headline()["forward_backward"])
+    assert metrics(test)["Error, forward"] == with_error(result.headline()["forward"])
 
 
 def test_pages_take_gaps_and_words(app):
