@@ -46,7 +46,7 @@ _SCENARIO = "scenario_shown"
 
 
 def landing(n: int) -> None:
-    """Show the digits that turn beside the errors of four ways to learn them from n labels, and where to go from here."""
+    """Show digits that turn beside the errors of four ways to learn them from n labels, and where to go from here."""
     row = {"vertical_alignment": "center", "horizontal_alignment": "distribute", "key": "landing_title"}
     with st.container(horizontal=True, **row):
         st.markdown("# Is it a 6 or a 9?", width="content")
