@@ -192,14 +192,15 @@ def _with_ends(found: Rate, say: Callable[[float], str]) -> str:
 
 
 def promise_sentence(plan: Plan) -> str:
-    """State what a plan is worth, with b if it counts.
+    """State what a task is worth by the theorems, with b if it counts.
 
     >>> promise_sentence(make_plan(Rate.guess(0.1), 10, 20, 3))
-    'n = 10, k = 20, b = 3 at ρ = 0.10: an average task is worth 21.6 samples.'
+    'By Theorem 4 with n = 10, k = 20, b = 3 at ρ = 0.10, an average task is worth 21.6 samples.'
     """
     worth, b = _with_ends(plan.promised[plan.of], "{:,.1f}".format), f", b = {plan.b}" * (plan.of == "mean")
-    at = f"n = {plan.n}, k = {plan.k}{b} at ρ = {_with_ends(plan.rate, number)}"
-    return f"{at}: {PLACES[plan.of]} is worth {worth} samples."
+    measured = ", measured on all rows," if plan.rate.low < plan.rate.high else ","
+    at = f"n = {plan.n}, k = {plan.k}{b} at ρ = {_with_ends(plan.rate, number)}{measured}"
+    return f"By Theorem {4 if plan.of == 'mean' else 2} with {at} {PLACES[plan.of]} is worth {worth} samples."
 
 
 def way_sentence(plan: Plan, way: Way) -> str:
@@ -220,7 +221,7 @@ def way_sentence(plan: Plan, way: Way) -> str:
     why = {
         "n": f"the past is never worth 1 / ρ = {way.ceiling:,.3g} samples to the next task, because tasks change",
         "k": f"with {plan.n} samples per task, the limit is {way.ceiling:,.1f}, however many tasks there are",
-        "b": f"even with all later tasks, a task is worth {way.ceiling:,.1f}" if plan.of == "mean" else later,
+        "b": f"even with all later tasks, Theorem 4 gives a task {way.ceiling:,.1f}" if plan.of == "mean" else later,
     }[way.vary]
     return f"Not reachable: {why}."
 

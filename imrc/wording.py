@@ -52,12 +52,12 @@ def decimal(value: float, digits: int = 3) -> str:
     """Return a number without the leading zero, as the field prints error rates.
 
     >>> decimal(0.4051), decimal(-0.02), decimal(1.0)
-    ('.405', '-.020', '1.000')
+    ('.405', '−.020', '1.000')
     """
     if not math.isfinite(value):
         return "–"
     text = f"{abs(value):.{digits}f}"
-    sign = "-" if value < 0 and float(text) != 0 else ""
+    sign = "−" if value < 0 and float(text) != 0 else ""
     return sign + (text[1:] if text.startswith("0.") else text)
 
 
@@ -65,7 +65,7 @@ def ends(low: float, high: float, bound: float = 0.0, digits: int = 3, shown: Ca
     """Return an interval, with more decimals if an end would be rounded to a bound that it does not reach.
 
     >>> ends(-0.0051, -0.0002), ends(0.001, 0.0098, 0.01), ends(-0.01, 0.02)
-    ('-.0051 to -.0002', '.0010 to .0098', '-.010 to .020')
+    ('−.0051 to −.0002', '.0010 to .0098', '−.010 to .020')
     """
     while digits < 6 and any(end != bound and round(end, digits) == bound for end in (low, high)):
         digits += 1
@@ -87,7 +87,7 @@ def signed(value: float, digits: int = 3) -> str:
     """Return a number with its sign; nothing if it is not known.
 
     >>> signed(0.0123), signed(-0.02), signed(math.nan)
-    ('+.012', '-.020', '')
+    ('+.012', '−.020', '')
     """
     if not math.isfinite(value):
         return ""

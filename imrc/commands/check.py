@@ -229,14 +229,17 @@ def run_predict(options: argparse.Namespace) -> int:
     model = load(options.model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReadingWarning)  # said below, in the words of a command
-        scored = model.predict_frame(Path(options.file), options.task)
+        table = model.recipe.read(Path(options.file))
+        scored = model.predict_frame(table, options.task)
     tell(options, model.notes)
-    counts, sentence = scored_in_words(model, scored, options.task)
+    found, sentence = scored_in_words(model, scored, options.task)
     if options.output is not None:
-        Path(options.output).write_text(csv_text(scored), encoding="utf-8")
-        told = {"file": options.output, "rows": len(scored), "strategy": model.strategy, "classes": counts}
-        rows = [{"class": name, "rows": count} for name, count in counts.items()]
-        print_as(options, rows, told, lambda: print(sentence))
+        # With a byte-order mark, Excel reads it as UTF-8.
+        Path(options.output).write_text(csv_text(scored, table), encoding="utf-8-sig")
+        by_class = found.set_index("class")
+        told = {"file": options.output, "rows": len(scored), "strategy": model.strategy}
+        told |= {"classes": by_class["rows"].to_dict(), "expected": by_class["expected"].to_dict()}
+        print_as(options, found, told, lambda: print(sentence))
         return 0
     say(f"imrc: {sentence}")
     if options.json:

@@ -216,6 +216,15 @@ def word_verdict(name: VerdictName, second: VerdictName | None, found: Assessmen
     return Verdict(name, second, title, sentence, tuple(notes), changes)
 
 
+def evolve_sentence(verdict: Verdict) -> str:
+    """Return the verdict as the answer to the question that a report asks.
+
+    >>> evolve_sentence(Verdict("evolving", None, "evolving", "", ()))
+    'Do the tasks evolve? Yes.'
+    """
+    return f"Do the tasks evolve? {'Yes' if verdict.title == 'evolving' else capital(verdict.title)}."
+
+
 class Question(NamedTuple):
     """One step on the way to a verdict."""
 

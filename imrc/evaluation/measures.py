@@ -83,7 +83,7 @@ MEASURES: dict[MeasureName, Measure] = {
         "Over steps i from j on. Negative if the last step is the best one.",
     ),
     "balanced_error": Measure(
-        "Balanced error, last step",
+        "Mean error of the classes, last step",
         "mean over the classes of the share of their test samples that are given another class",
         _BRODERSEN,
         f"This measure and the next two use the test samples of all tasks at the last step, for the rules of IMRC. "

@@ -319,13 +319,20 @@ def fit_model(sequence: TaskSequence, *, strategy: str, settings: RunSettings, n
     return model
 
 
-def scored_in_words(model: Model, scored: pd.DataFrame, task: str = "next") -> tuple[dict[str, int], str]:
-    """Return how many rows of `Model.predict_frame` got each class, and a sentence that says so and names the rule."""
-    answers = scored.iloc[:, -1 - len(model.classes)]
-    counts = {str(name): int((answers == name).sum()) for name in model.classes.tolist()}
-    shares = listed(
-        [f"{count:,} {name} ({100 * count / max(len(scored), 1):.1f} %)" for name, count in counts.items()], 6
-    )
+def scored_in_words(model: Model, scored: pd.DataFrame, task: str = "next") -> tuple[pd.DataFrame, str]:
+    """Return how many rows of `Model.predict_frame` got each class, and are expected to have it, also in a sentence.
+
+    Columns class, rows, expected, which is the sum of the probabilities.
+    """
+    import pandas as pd
+
+    answers, sums = scored.iloc[:, -1 - len(model.classes)], scored.iloc[:, -len(model.classes) :].sum()
+    rows = [int((answers == name).sum()) for name in model.classes.tolist()]
+    found = pd.DataFrame({"class": map(str, model.classes.tolist()), "rows": rows, "expected": sums.to_numpy()})
+    many = max(len(scored), 1)
+    shares = listed([f"{one.rows:,} {one[1]} ({100 * one.rows / many:.1f} %)" for one in found.itertuples()], 6)
+    totals = listed([f"{one.expected:,.1f} {one[1]}" for one in found.itertuples()], 6)
     of = "the next task" if task == "next" else f"the task {task}"
     rule = f"by the rule for {of} (strategy: {STRATEGY_TITLES[model.strategy].lower()})"
-    return counts, f"{len(scored):,} rows were predicted {rule}: {shares}."
+    said = f"{len(scored):,} rows were predicted {rule}: {shares}."
+    return found, f"{said} For totals, use the sums of the probabilities: {totals}."

@@ -247,7 +247,7 @@ def decimals(values: ArrayLike, *, ticks: int = 6, sign: bool = False) -> dict[s
     return {
         "range": [min(low, marks[0]) - 0.03 * width, max(high, marks[-1]) + 0.03 * width],
         "tickvals": marks,
-        "ticktext": [written(mark, places).replace("-", "−") if mark else "0" for mark in marks],
+        "ticktext": [written(mark, places) if mark else "0" for mark in marks],
     }
 
 

@@ -35,12 +35,12 @@ def _number(value: Any) -> str:  # noqa: ANN401 - whatever an axis holds
     return plain_text(str(value))
 
 
-def _line(trace: Any) -> str | None:  # noqa: ANN401 - a scatter or bar trace
-    """Return ends and extremes of one line, bar or set of points; None where there is nothing to say."""
+def _line(trace: Any, *, down: bool) -> str | None:  # noqa: ANN401 - a scatter or bar trace
+    """Return ends and extremes of a line, a bar or points (tasks may go `down` the page); None where nothing is."""
     x, y = trace.x, trace.y
     if x is None or y is None or not trace.name or (trace.type == "scatter" and trace.fill == "toself"):
         return None
-    if len(y) and isinstance(y[0], str):
+    if down or (len(y) and isinstance(y[0], str)):
         x, y = y, x
     points = [(a, float(b)) for a, b in zip(x, y, strict=False) if a is not None and b is not None and np.isfinite(b)]
     if not points:
@@ -91,10 +91,13 @@ def describe(figure: go.Figure) -> str:
         for axes in (figure.select_yaxes(), figure.select_xaxes())
     )
     texts, current = (figure.layout.title.text, figure.layout.title.subtitle.text), None
-    sentences = [*map(plain_text, texts), " against ".join(filter(None, (upright, across)))]
+    low, high = figure.layout.yaxis.range or (0, 1)
+    down = low > high and figure.data[0].type == "scatter"
+    axes = (across, upright) if down else (upright, across)
+    sentences = [*map(plain_text, texts), " against ".join(filter(None, axes))]
     for trace in figure.data:
         panel = panels.get(trace.xaxis or "x", "")
-        if said := _heatmap(trace, panel) if trace.type == "heatmap" else _line(trace):
+        if said := _heatmap(trace, panel) if trace.type == "heatmap" else _line(trace, down=down):
             other = trace.type != "heatmap" and panel not in ("", current)
             sentences.append(f"{panel}. {said}" if other else said)
             current = panel

@@ -173,8 +173,9 @@ class Report:
         if self.is_first_look:
             return ()
         run, found, has_curve = self.run, effective_samples(self.run), len(self.curve) > 1
+        useless = self.advice.verdict == "none of these"
         said = (
-            f"{self.measured} {past.reason_sentence(run, self.diagnosis)}".strip(),
+            f"{self.measured} {past.reason_sentence(run, self.diagnosis, useless=useless)}".strip(),
             f"{past.worth_sentence(run, self.verdict)} {past.RANGE}",
             past.realised_sentence(past.realised_samples(self.curve, self.n), self.n) if has_curve else "",
             past.borrowing_note(found),
@@ -201,6 +202,9 @@ class Report:
         said = [] if self.plan is None or unknown else [promise_sentence(self.plan), more_sentence(self.plan)]
         if said and self.verdict is not None and self.verdict.assumption != "supported":
             said[0] = f"If the tasks evolve as the theorems assume: {said[0]}"
+        if said and self.run.ess_tables:
+            ess = effective_samples(self.run).mean
+            said[0] += f" This run, which estimates the change from the samples drawn, gives {ess:,.1f}."
         if len(self.curve) > 1:
             said.insert(0, past.budget_sentence(budget_table(self.curve), self.n))
         return tuple(said)
@@ -247,7 +251,7 @@ class Report:
         lines += [f"  {line}" for line in self.decision.table()]
         lines += [self.decision.sentence, f"What to do: {self.decision.action}"]
         if self.verdict is not None:
-            lines.append(f"Do the tasks evolve? {capital(self.verdict.title)}. {self.meaning}".rstrip())
+            lines.append(f"{words.evolve_sentence(self.verdict)} {self.meaning}".rstrip())
         lines += [text for text in (self.measured, *self.labels[:1]) if text]
         if many := len(self.notes):
             lines.append(f"{many} note{'s' * (many > 1)} on the data: report.notes")
@@ -267,7 +271,9 @@ class Report:
             error = with_error(one.error) + " ✓" * (one.name == self.advice.advised)
             title = f'<th style="text-align: left">{html.escape(one.title)}</th>'
             rows += f"<tr>{title}<td>{error}</td><td>{drawn}</td></tr>"
-        evolving = [] if self.verdict is None else [f"{capital(self.verdict.title)}. {self.meaning}", self.measured]
+        evolving = (
+            [] if self.verdict is None else [f"{words.evolve_sentence(self.verdict)} {self.meaning}", self.measured]
+        )
         said = [self.decision.sentence, self.decision.action, *evolving]
         told = "".join(f"<p>{html.escape(unmarked(text))}</p>" for text in said)
         head = f"<th></th><th>{capital(self.decision.measure)}</th><th>0 to {number(top)}, with 95 % intervals</th>"
@@ -363,7 +369,8 @@ class Report:
                 "verdict": None if self.diagnosis is None else self.diagnosis.summary(self.n),
                 "meaning": self.meaning,
                 "worth": [*map(unmarked, self.worth)],
-                "effective_samples": plan,
+                "samples_by_theorem": plan,  # at the rate of change of all rows
+                "samples_in_run": vars(effective_samples(self.run)) if self.run.ess_tables else None,
                 "labels": [*map(unmarked, self.labels)],
                 "notes": self.notes,
             }

@@ -237,14 +237,14 @@ def _headline(report: Report) -> str:
         for rule in result.rules
     ]
     worth = "".join(map(paragraph, report.worth))
-    repetitions, rare = result.settings.repetitions, escape(plain_errors_note(result.rare_class))
+    repetitions = result.settings.repetitions
     spread = f"{measure} ± one standard error over {repetitions} repetitions" if repetitions > 1 else "One repetition"
     averaged = next(iter(kinds.values())).lower()
     at = "before learning" if result.scenario.kind == "before" else "at the last step"
     notes = "; ".join(f"{name.lower()}: {HEADLINES[kind]}" for kind, name in kinds.items())
     return (
         f'<h3>{measure} of the rules</h3>{grid(rows, columns)}<p class="quiet">{spread}. '
-        f"{f'{rare} ' * (measure != 'Error')}{escape(capital(notes))}. Difference: paired, {averaged}. ESS: effective "
+        f"{escape(capital(notes))}. Difference: paired, {averaged}. ESS: effective "
         f"sample size {at}, mean over tasks and repetitions with its 95 % t interval over repetitions."
         f"{' A minimax risk above 1 promises nothing.' * bool(promised)}</p>{worth}"
     )
@@ -266,7 +266,7 @@ def _verdict(report: Report) -> list[str]:
     if diagnosis is None:
         return []
     text, notes = f"{diagnosis.verdict.sentence} {report.meaning}".rstrip(), diagnosis.verdict.notes
-    title = f"<strong>Do the tasks evolve? {sentence(capital(diagnosis.verdict.title))}.</strong>"
+    title = f"<strong>{sentence(words.evolve_sentence(diagnosis.verdict))}</strong>"
     told = [f"<p>{title} {sentence(text)}</p>", *(paragraph(one, "quiet") for one in notes)]
     if diagnosis.verdict.name != "dependent":
         rows = [(one.text, one.answer, one.in_words) for one in report.questions]
@@ -362,7 +362,9 @@ def page_of(
         *(["<h2>How many labels?</h2>", *map(paragraph, report.labels)] if report.labels else []),
     ]
     for topic, drawn in groupby(charts(report, compared), itemgetter(0)):
-        body += [f"<h2>{escape(topic)}</h2>", *(chart(stem, figure) for _, stem, figure in drawn)]
+        rare = [plain_errors_note(result.rare_class)] if topic == "Errors" and result.measure() != "error" else []
+        body += [f"<h2>{escape(topic)}</h2>", *(paragraph(one, "quiet") for one in rare)]
+        body += [chart(stem, figure) for _, stem, figure in drawn]
     body += [
         "<h2>Settings</h2>",
         grid(_settings(result).items()),

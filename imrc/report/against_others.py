@@ -22,10 +22,8 @@ def interval_words(difference: Difference | Interval) -> str:
     >>> interval_words(Interval(-0.0027, -0.0051, -0.0003))
     '−.003 (−.0051 to −.0003)'
     """
-    text = signed(difference.mean)
-    if math.isfinite(difference.low):
-        text += f" ({ends(difference.low, difference.high, shown=signed)})"
-    return text.replace("-", "−")
+    known = math.isfinite(difference.low)
+    return signed(difference.mean) + f" ({ends(difference.low, difference.high, shown=signed)})" * known
 
 
 def plain_errors_note(rare: str) -> str:
@@ -55,6 +53,8 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
     words = {"better": "clearly better", "worse": "clearly worse", "no clear difference": "statistically tied"}
     counts = {what: int((verdicts == verdict).sum()) for verdict, what in words.items()}
     parts = [f"{count} {'are' if count > 1 else 'is'} {what}" for what, count in counts.items() if count]
+    if counts["clearly better"]:
+        parts[0] += f" ({listed(fair[fair['verdict'] == 'better']['title'].tolist(), 3)})"
     parts[0] = parts[0].replace(" ", f" of {len(verdicts)} other{'s' * (len(verdicts) > 1)} ", 1)
     return f"{first} Against **{reference['title']}**, {listed(parts)}."
 
@@ -72,13 +72,13 @@ def winner_sentence(table: pd.DataFrame) -> str:
     difference += f", 95 % interval {ends(low, high, shown=signed)}" if math.isfinite(low) else ""
     what = "makes fewer errors than" if best["measure"] == "error" else f"has a lower {best['measure']} than"
     verb = "is statistically tied with" if tested["verdict"] == "no clear difference" else what
-    text = f"It {verb} {other['title']} (difference {difference}).".replace("-", "−")
+    text = f"{best['title']} {verb} {other['title']} (difference {difference})"
     costs = [
         _times(best[column], other[column], noun)
         for column, noun in (("seconds", "time per task"), ("state", "memory"))
         if other[column] > 0 and best[column] > 0
     ]
-    return f"{text} It takes {' and '.join(costs)}." if costs else text
+    return f"{text}, and takes {' and '.join(costs)}." if costs else f"{text}."
 
 
 def _times(cost: float, other: float, noun: str) -> str:

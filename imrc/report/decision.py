@@ -33,7 +33,9 @@ _WORDS = {
     "majority": _Words("always predicting {}"),
     "single": _Words("learning each task alone", "Train a rule for each task on its own samples."),
     "pooled": _Words("pooling all tasks", "Train one rule for all tasks."),
-    "forward": _Words("learning forward", "Update the rule with each new task. Revising old tasks does not pay."),
+    "forward": _Words(
+        "learning forward", "Update the rule with each new task. Do not revise the rules of earlier tasks."
+    ),
     "forward_backward": _Words("learning forward and backward", _REVISE),
 }
 _WORDS_IN: dict[str, dict[str, _Words]] = {
@@ -48,8 +50,8 @@ _WORDS_IN: dict[str, dict[str, _Words]] = {
         "forward": _WORDS["forward"]._replace(action="Learn the newest task with the help of the tasks before it.")
     },
     "next_task": {
-        "single": _Words(
-            "the rule of the last task", "Use the rule of the last task for the next one.", "The rule of the last task"
+        "single": _WORDS["single"]._replace(
+            doing="learning the last task alone", action="Use the rule of the last task for the next one."
         ),
         "forward": _WORDS["forward"]._replace(action="Use the forward rule for the next task until its labels come."),
     },
@@ -210,7 +212,7 @@ def decide(
     same = _SAME_LEARNER if result.loss == "log" else _OTHER_LEARNER
     notes = [same if "pooled" in errors else "This result has no pooled rule to compare with."]
     if rare:
-        notes.append(_rare_note(as_text(rare), strategies, plain))
+        notes.append(_rare_note(as_text(rare), guessing, strategies, plain))
     elif result.rare_class:
         notes.append(
             f"“{as_text(result.rare_class)}” is rare, but errors before learning are not known for each class. A "
@@ -218,16 +220,23 @@ def decide(
         )
     advice = advise(errors)
     finding, action = _said(advice, errors, words, rare, result)
+    if recall and not any(recall.values()):
+        action += f" {_NONE_FINDS.format(as_text(rare))}"
     return Decision(strategies, advice, f"On *{as_text(title)}*, {finding}.", action, tuple(notes), rare)
 
 
-def _rare_note(rare: str, strategies: tuple[Strategy, ...], plain: Mapping[str, Floats]) -> str:
+_NONE_FINDS = "No rule finds any “{}”."
+
+
+def _rare_note(rare: str, guessing: str, strategies: tuple[Strategy, ...], plain: Mapping[str, Floats]) -> str:
     found = ", ".join(f"{one.title} {decimal(one.recall)}" for one in strategies if one.recall is not None)
     errors = ", ".join(f"{one.title} {decimal(float(plain[one.name].mean()))}" for one in strategies)
+    none = "" if any(one.recall for one in strategies) else f"{_NONE_FINDS.format(rare)} "
     return (
-        f"“{rare}” is rare, so a model that never predicts it is rarely wrong. The error shown is therefore balanced: "
-        f"the mean of the error rates on “{rare}” and on everything else (.500 for guessing). Share of “{rare}” found "
-        f"(recall): {found}. Plain errors: {errors}."
+        f"{none}“{rare}” is rare, so a model that never predicts it is rarely wrong. The error shown is therefore "
+        f"balanced: the mean of the error rates on “{rare}” and on everything else "
+        f"({decimal(strategies[0].error.mean)} for {guessing}). Share of “{rare}” found (recall): {found}. "
+        f"Plain errors: {errors}."
     )
 
 
@@ -278,7 +287,8 @@ def _said(
     if verdict == "simpler":
         found = f"**{other} is nearly as good as the best** ({rival}; {words[best].doing} {mean[best]})"
         gap = f"{decimal(loss.mean)}, 95 % interval {ends(loss.low, loss.high, MARGIN)}"
-        return found, f"{action} We advise it because it is simpler and the best is less than {margin} better ({gap})."
+        why = f"We advise {other}, because it is simpler and {words[best].doing} is less than {margin} better ({gap})."
+        return found, f"{action} {why}"
     found = f"**{doing} ({mean[best]}), but it is close**: {other} reaches {rival}"
     interval = f"{decimal(loss.mean)} (95 % interval {ends(loss.low, loss.high)})"
     return found, f"{action} It is close: {other} raises the error by {interval}, so it may be just as good."

@@ -24,7 +24,7 @@ _TURNS_BACK = 0.6
 """Neighbours are this much less alike than tasks two apart where every step undoes the one before."""
 _RARELY = 0.6
 """A rule that borrowed in fewer of its steps has judged by itself that neighbours mislead."""
-_ALONE = {"adaptation": "learning the newest task alone", "next_task": "the rule of the last task"}
+_ALONE = {"adaptation": "learning the newest task alone", "next_task": "learning the last task alone"}
 _WHOSE = {
     "average": "Learnt from its own {} samples and those of other tasks, a task is worth",
     "end": "Learnt from its own {} samples and those of all other tasks, a task is worth",
@@ -56,9 +56,17 @@ def measured_sentence(result: RunResult, title: str | None = None) -> str:
     return f"{start} {more} than {alone}{numbers}."
 
 
-def reason_sentence(result: RunResult, diagnosis: Assessment | None = None) -> str:
-    """Give the likely reason why errors do not follow effective samples; empty if they do or nothing is known."""
+def reason_sentence(result: RunResult, diagnosis: Assessment | None = None, *, useless: bool = False) -> str:
+    """Give the likely reason why errors do not follow effective samples; empty if they do or nothing is known.
+
+    `useless`: no rule clearly beats the most frequent class.
+    """
     gain, worth = result.difference(result.scenario.main), effective_samples(result)
+    if useless and np.isfinite(gain.low):
+        return (
+            "More effective samples make a rule more precise, but they cannot help where inputs say little about the "
+            "classes, as here."
+        )
     if not np.isfinite(gain.low) or (gain.clear and gain.mean < 0):
         return ""
     curve = None if diagnosis is None else diagnosis.variogram
@@ -91,12 +99,12 @@ def accounts_sentence(result: RunResult) -> str:
     else:
         return ""
     window = result.settings.learner.W
-    samples = f"{_WHOSE[result.scenario.kind].format(result.settings.n)} {worth:,.1f} samples on average."
+    samples = f"{_WHOSE[result.scenario.kind].format(result.settings.n)} {worth:,.1f} samples in this run, on average."
     if not found:
         return f"Each rate of change is the mean of the {window} nearest squared differences (W = {window}). {samples}"
-    given = listed([f"{100 * share:.0f}\u00a0% {kind}" for kind, share in found.items()])
+    given = listed([f"{100 * share:.0f}\u00a0% for {kind}" for kind, share in found.items()])
     arrivals = "every new task" if window == "all" else f"the last {window} tasks"
-    return f"Weight of each assumption, by how well it predicted {arrivals} (W = {window}): {given}. {samples}"
+    return f"How well an assumption predicted {arrivals} (W = {window}) decides its weight: {given}. {samples}"
 
 
 def worth_sentence(result: RunResult, verdict: Verdict | None = None) -> str:
@@ -134,7 +142,7 @@ def next_task_sentence(result: RunResult, ratio: tuple[float, float, float] | No
 
 
 def theorem_4_sentence(run: EffectiveSamples, plan: Plan, result: RunResult) -> str:
-    """Compare Theorem 4 at the ratio measured on all samples, a plan's, with a run, and explain."""
+    """Explain why a run's effective samples differ from Theorem 4 at the ratio measured on all samples, a plan's."""
     learner, theorem, b = result.settings.learner, plan.promised["mean"], plan.b
     estimate = f"estimates the rate of change as it learns, from the {plan.n} samples drawn from each task so far"
     if learner.tracking != "rate":
@@ -146,9 +154,10 @@ def theorem_4_sentence(run: EffectiveSamples, plan: Plan, result: RunResult) -> 
     full = effective_samples_of(plan.n, plan.k, plan.k - 1, plan.rate.value)
     limit = f" (without that limit, Theorem 4 gives {full:,.1f})" if b < plan.k - 1 else ""
     return (
-        f"**Theorem 4**, with the ratio measured on all samples, gives {theorem.value:,.1f} ({theorem.low:,.1f} to "
-        f"{theorem.high:,.1f}, from the interval of the ratio). Both are means over the tasks, with at most "
-        f"{b} step{'s' * (b != 1)} back{limit}. They differ because the run {estimate}{off}."
+        f"**Theorem 4**, with the ratio measured on all samples, gives a task {theorem.value:,.1f} samples "
+        f"({theorem.low:,.1f} to {theorem.high:,.1f}, from the interval of the ratio), and this run {run.mean:,.1f}. "
+        f"Both are means over the tasks, with at most {b} step{'s' * (b != 1)} back{limit}. They differ because the "
+        f"run {estimate}{off}."
     )
 
 

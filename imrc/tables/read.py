@@ -20,6 +20,7 @@ from imrc.tables.packed import OTHER, damage, kind_of, unpack
 from imrc.tables.table import (
     MAX_COLUMNS,
     MAX_UNPACKED_BYTES,
+    SEPARATED,
     Column,
     Reading,
     Table,
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PREVIEW_ROWS = 20
-_SEPARATED = {"\t": "TSV, cells separated by tabs"}
-_SEPARATED |= {sign: f"CSV, cells separated by {name}" for sign, name in ((";", "semicolons"), (",", "commas"))}
 _LONGEST = 1 << 24
 _NO_SHEET = "No sheet of this Excel workbook has two columns and two rows."
 _AS_TEXT = dict.fromkeys((f"f{j}" for j in range(MAX_COLUMNS)), pa.string())
@@ -84,7 +83,7 @@ def sniff_delimiter(data: bytes) -> str:
     text = re.sub(r'"(?:[^"]|"")*"', "q", data[: 1 << 16].decode(errors="ignore"))  # quoted text does not count
     lines = [line for line in text.splitlines() if line.strip()][:200]
     lines = lines[:-1] if len(lines) > 2 else lines  # the last may be cut
-    counts = {sign: [line.count(sign) for line in lines] for sign in _SEPARATED}
+    counts = {sign: [line.count(sign) for line in lines] for sign in SEPARATED}
     agreeing = {sign: found.count(found[0]) for sign, found in counts.items() if found and found[0]}
     return max(agreeing, key=agreeing.__getitem__, default="")
 
@@ -194,7 +193,7 @@ def _read_text(data: bytes, reading: Reading) -> _Raw:
         )
     if re.match(rb"""'[^'\r\n]*'[,;\t]|[^\r\n]*[,;\t] +["']""", data):
         raise DataError("Quotation marks in the first line are single or follow a blank. Save it with double ones.")
-    raw = _Raw([], parse_delimited(data, delimiter), f"{_SEPARATED[delimiter]}, {encoding}", notes)
+    raw = _Raw([], parse_delimited(data, delimiter), f"{SEPARATED[delimiter]}, {encoding}", notes)
     raw.mark = "," if delimiter == ";" else "."
     return _headed(raw, reading)
 

@@ -34,6 +34,13 @@ MAX_NAME = 60
 MAX_LISTED = 5000
 """Maximum number of words listed in `Column.categories`."""
 DAY = 86_400
+SEPARATED = {"\t": "TSV, cells separated by tabs"}
+SEPARATED |= {sign: f"CSV, cells separated by {name}" for sign, name in ((";", "semicolons"), (",", "commas"))}
+_DATES = [
+    f"{day}{time}"
+    for time in ("", " %H:%M", " %H:%M:%S")
+    for day in ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d")
+]
 
 
 @dataclass(frozen=True)
@@ -200,18 +207,40 @@ def date_in_words(seconds: float) -> str:
     return re.sub(r"(?:(?: 00:00)?:00)?\.0+$|0+$", "", text)
 
 
-def csv_text(frame: pd.DataFrame) -> str:
+def _as_in_file(column: Column, sign: str, first: Sequence[str]) -> Iterable[str]:
+    """Return the cells of a column with the decimal sign and, if it is a usual one, the form of dates of its file."""
+    import pandas as pd
+
+    words: list[str] = column.words().tolist()
+    if column.kind == "number":
+        return [word.replace(".", sign) for word in words]
+    for form in _DATES if column.kind == "date" else ():
+        texts: list[str] = pd.Series(pd.to_datetime(column.values, unit="s")).dt.strftime(form).fillna("").tolist()
+        if texts[: len(first)] == [*first]:
+            return texts
+    return words
+
+
+def csv_text(frame: pd.DataFrame, like: Table | None = None) -> str:
     r"""Return a table as comma-separated values in which a spreadsheet treats no text of a file as a formula.
 
-    Such texts get an apostrophe in front, because task names can come from any file. Numbers stay numbers.
+    Such texts get an apostrophe in front, because task names can come from any file. Numbers stay numbers. The columns
+    that are `like` a file's are written as in it, the others with its separator and decimal sign and four decimals.
 
     >>> import pandas as pd
     >>> csv_text(pd.DataFrame({"=a": [-1.5, -2], "task": ["@SUM(A1)", "-2"]}))
     "'=a,task\n-1.5,'@SUM(A1)\n-2.0,-2\n"
     """
+    own: dict[str, Any] = {}
+    if like is not None:
+        sign = "," if any(column.decimal == "," for column in like.columns) else "."
+        sep = next((sep for sep, words in SEPARATED.items() if like.format.startswith(words)), ",")
+        own = {"sep": sep, "decimal": sign, "float_format": "%.4f"}
+        cells = zip(like.columns, zip(*like.preview, strict=True), strict=True)
+        frame = frame.assign(**{column.name: _as_in_file(column, sign, first) for column, first in cells})
 
     def harmless(cell: Any) -> Any:  # noqa: ANN401 - a cell of a table
         begins = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r"))
-        return f"'{cell}" if begins and not re.fullmatch(r"[+-](\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", cell) else cell
+        return f"'{cell}" if begins and not re.fullmatch(r"[+-](\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?", cell) else cell
 
-    return str(frame.rename(columns=harmless).map(harmless).to_csv(index=False, lineterminator="\n"))
+    return str(frame.rename(columns=harmless).map(harmless).to_csv(index=False, lineterminator="\n", **own))

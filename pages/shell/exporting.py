@@ -34,7 +34,7 @@ def buttons(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
     """Offer what a visitor takes away of a run: Model, Score a file, Report, Link, Code."""
     with st.container(horizontal=True, gap="xsmall"):
         made = _model(found, choice, sequence)
-        _score(made, choice, sequence.name)
+        _score(made, choice)
         _report(found, choice, sequence)
         with st.popover("Link", help="The address of this view, including all its settings."):
             st.code(f"{st.context.url}?{urlencode(st.query_params.to_dict())}".rstrip("?"), wrap_lines=True)
@@ -104,7 +104,7 @@ def _model(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> Callab
         return made
 
 
-def _score(made: Callable[[], Model] | None, choice: Choice, name: str) -> None:
+def _score(made: Callable[[], Model] | None, choice: Choice) -> None:
     """Let the visitor drop the next file, and give its rows back with class and probabilities."""
     why = "Upload a file with the same columns. You get its rows back with a predicted class and probabilities."
     if choice.dataset != OWN:
@@ -117,22 +117,25 @@ def _score(made: Callable[[], Model] | None, choice: Choice, name: str) -> None:
     if next_file is None or made is None:
         return
     with place:
-        _scored(made, next_file, name)
+        _scored(made, next_file)
 
 
-def _scored(made: Callable[[], Model], next_file: Any, name: str) -> None:  # noqa: ANN401 - Streamlit's upload
+def _scored(made: Callable[[], Model], next_file: Any) -> None:  # noqa: ANN401 - Streamlit's upload
     try:
         with st.spinner("Reading and scoring"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the notes below
             model = made()
-            frame = model.predict_frame(next_file)
+            table = model.recipe.read(next_file)
+            frame = model.predict_frame(table)
     except InputError as error:
         st.error(plain(str(error)))
         return
     for note in model.notes[:5]:
         st.caption(plain(note))
     st.markdown(plain(scored_in_words(model, frame)[1]))
-    controls.save("Scored rows (CSV)", csv_text(frame), f"{name}-scored.csv", "text/csv", "scored", type="primary")
+    # With a byte-order mark, Excel reads it as UTF-8.
+    content, kind = csv_text(frame, table).encode("utf-8-sig"), "tsv" if table.format.startswith("TSV") else "csv"
+    controls.save("Scored rows (CSV)", content, f"{table.name}-scored.{kind}", "text/csv", "scored", type="primary")
 
 
 def _model_bytes(made: Callable[[], Model]) -> bytes:

@@ -53,10 +53,16 @@ changes the errors.
 """
 
 
+_SINCE = (
+    " What preset *paper* computes has not changed since: tests compare it with the output of the authors' code "
+    "(estimates to 12 digits, coefficients to 9). Only random features are now drawn again in each repetition."
+)
+
+
 def _made_by(name: str, command: str = "") -> None:
     """Describe the numbers and show the command that makes them."""
-    about = shipped.index()[name]
-    st.caption(f"{about['what']}. {shipped.measured_when(name)} Made by:")
+    about, when = shipped.index()[name], shipped.measured_when(name)
+    st.caption(f"{about['what']}. {when}{_SINCE if 'imrc' in when else ''} Made by:")
     st.code(command or about["command"], language=None, wrap_lines=True)
 
 
@@ -133,7 +139,8 @@ def _errors(row: _Row) -> None:
         table,
         title,
         "Bold: ours. In brackets: printed. Green: ours is lower; brown: higher; grey: not measured. For rivals, "
-        f"colour does not show who is better. {'' if frame.narrow() else cells.agreement(table)}",
+        f"colour does not show who is better. {'' if frame.narrow() else cells.agreement(table)} "
+        f"{cells.covertype_sentence(table)}",
         ("errors", f"imrc table --n 10 50 100 150 --methods all --preset paper recommended --error {error}"),
         lambda: st.markdown(f"{cells.backward_sentence(error)} {UNTUNED}\n\n{_DIFFER}"),
     )
@@ -142,11 +149,13 @@ def _errors(row: _Row) -> None:
 def _settings(row: _Row) -> None:
     """Draw the table over W and b."""
     n = _size([10, 100], "paper_settings_n", row)
+    table = cells.setting_cells(n)
     _matrix(
-        cells.setting_cells(n),
+        table,
         f"Do W and b matter? IMRC with the paper's choices, n = {n}",
         "W is varied with b = 3, and b with W = 2. Our error is that of the authors' script. The two printed cells "
-        f"of Yearbook for b = 2 are most likely swapped (n = 10 below n = 100). {cells.weather_sentence()}",
+        f"of Yearbook for b = 2 are most likely swapped (n = 10 below n = 100). {cells.weather_sentence()} "
+        f"{cells.covertype_sentence(table)}",
         ("settings", f"imrc table --kind window --n {n}\nimrc table --kind backward --n {n}"),
     )
 

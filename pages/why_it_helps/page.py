@@ -80,12 +80,14 @@ if report is None:
     st.stop()
 with head:
     st.markdown(f"# {measured_sentence(report.run, report.name)}")
-    # The headline has what was measured; shares and Theorem 4 are for experts.
-    said = (text.removeprefix(report.measured).strip() for text in report.worth[: 2 + (len(report.curve) > 1)])
-    st.markdown("\n\n".join(filter(None, (report.decision.sentence, *said))))
+    # The headline has what was measured; shares and Theorem 4 are below the picture.
+    said = [text.removeprefix(report.measured).strip() for text in report.worth]
+    above = 2 + (len(report.curve) > 1)
+    st.markdown("\n\n".join(filter(None, (report.decision.sentence, *said[:above]))))
     told = "" if report.diagnosis is None or report.diagnosis.change is not None else f" {TOO_FEW}"
     st.caption(f"Verdict on the page *Is it evolving?*: {report.verdict.title if report.verdict else 'none'}.{told}")
 picture(report)
+st.caption(" ".join(said[above:]))
 with controls.for_experts("ess_experts") as fold:
     if fold.open:
         told = "Where the curves come from, how informative the theorems' guarantee is, and all numbers."

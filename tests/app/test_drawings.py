@@ -8,7 +8,7 @@ import streamlit as st
 
 import imrc
 from imrc.plots import describe, on_phone
-from imrc.plots.result import run_curves
+from imrc.plots.result import run_curves, run_ladder
 from pages.shell.charts import drawing
 from tests.app.conftest import set_value
 
@@ -72,6 +72,11 @@ def test_other_programs_templates_do_not_reach_our_figures(monkeypatch):
     assert run_curves(result()).to_json() == expected
     drawing(run_curves, (result(),), {}, narrow=False, dark=False)
     assert pio.templates.default == "plotly_dark"  # nor do we change theirs
+
+
+def test_a_ladder_is_told_from_task_to_task():
+    last = result().error_tables["forward"].final().mean(axis=0)[-1]
+    assert f"to {last:.3g} at {result().n_tasks}, lowest" in describe(run_ladder(result()))
 
 
 def test_panels_know_their_titles():

@@ -1,6 +1,5 @@
 """A model answers raw rows by the names of their columns, with the rule of its strategy, and is kept as it is."""
 
-import csv
 import hashlib
 import io
 import json
@@ -371,8 +370,10 @@ def test_what_is_advised_is_learnt(tmp_path, monkeypatch, capsys):
 @pytest.mark.slow
 def test_fit_and_predict_at_the_shell(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    months().to_csv("first.csv", index=False)
-    months(1, start=4).assign(site="west").drop(columns="rain").to_csv("next.csv", index=False)
+    ahead = months(1, start=4).assign(site="west").drop(columns="rain")
+    for frame, name in ((months(), "first.csv"), (ahead, "next.csv")):
+        day = pd.to_datetime(frame["day"]).dt.strftime("%d.%m.%Y")
+        frame.assign(day=day).to_csv(name, index=False, sep=";", decimal=",")
     fit = ["fit", "first.csv", "--target", "rain", "--by", "day", "--period", "month", "-o", "m.imrc"]
     assert main([*fit, "--strategy", "forward", "--json", "--no-update"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -380,16 +381,18 @@ def test_fit_and_predict_at_the_shell(tmp_path, capsys, monkeypatch):
     assert main(["predict", "m.imrc", "next.csv", "-o", "scored.csv"]) == 0
     output = capsys.readouterr()
     assert "('west') counts as other" in output.err
-    with open("scored.csv") as file:
-        rows = list(csv.DictReader(file))
+    tables = (pd.read_csv(name, sep=";", dtype=str, keep_default_na=False) for name in ("next.csv", "scored.csv"))
+    given, rows = (table.to_dict("records") for table in tables)
     answers = [row["predicted rain"] for row in rows]
     counts = " and ".join(f"{(n := answers.count(name))} {name} ({4 * n}.0 %)" for name in ("no", "yes"))
     rule = "the rule for the next task (strategy: forward)"
-    assert output.out == f"25 rows were predicted by {rule}: {counts}.\n"
+    assert output.out.startswith(f"25 rows were predicted by {rule}: {counts}. ")
     with pytest.warns(ReadingWarning):
         shares = imrc.load("m.imrc").predict_proba("next.csv")
-    assert [float(row["probability of yes"]) for row in rows] == shares[:, 1].tolist()
-    assert [row["day"] for row in rows] == months(1, start=4)["day"].tolist()
+    assert output.out.endswith("probabilities: {:.1f} no and {:.1f} yes.\n".format(*shares.sum(axis=0)))
+    assert [row["probability of yes"] for row in rows] == [f"{share:.4f}".replace(".", ",") for share in shares[:, 1]]
+    for name in ("day", "sun", "site"):
+        assert [row[name] for row in rows] == [row[name] for row in given]
     assert main(["predict", "m.imrc", "next.csv", "--task", "2023-02"]) == 0
     assert capsys.readouterr().out.count("\n") == 26
     for words, message in (

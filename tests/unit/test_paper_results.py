@@ -156,7 +156,7 @@ def test_both_readings_of_the_error_are_counted():
         ):
             counts[kind, name] = (int((rows["gap"].abs() <= TOLERANCE).sum()), len(rows))
     said, first = cells.both_readings(), cells.headline()
-    assert said.endswith(f": {counts['average', 'imrc'][0]} and {counts['average', 'others'][0]}.")
+    assert said.endswith(f" {counts['average', 'imrc'][0]} and {counts['average', 'others'][0]}.")
     assert "reproduce {} of the paper's {} IMRC errors".format(*counts["released", "imrc"]) in first
     assert "and {} of {} of its rivals'".format(*counts["released", "others"]) in first
     absent = [datasets.entry(name).title for name in cells.absent()]
@@ -170,7 +170,7 @@ def test_covertype_in_one_run_is_what_the_table_of_errors_has():
     errors = shipped.table("errors").query("dataset == 'covertype' and error_kind == 'average' and n == 10")
     errors = errors.set_index("method")
     assert row["Forward and backward"] == f"{errors.loc['imrc:paper', 'error']:.3f}"[1:]
-    assert row["Single task"] == f"{errors.loc['imrc:paper:single', 'error']:.3f}"[1:]
+    assert row["Alone"] == f"{errors.loc['imrc:paper:single', 'error']:.3f}"[1:]
     assert (row["Printed"], row["Repetitions"]) == (".08", errors.loc["imrc:paper", "repetitions"])
 
 

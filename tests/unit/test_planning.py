@@ -113,7 +113,7 @@ def test_the_command_gives_the_library_s_numbers(capsys):
     rate = Rate(*assess(sequence, features="identity").ratio_at(1))
     plan = make_plan(rate, 8, 10, 1, ess=40)
     assert printed["plan"]["rho"]["value"] == rate.value
-    assert printed["effective_samples"]["mean"]["high"] == plan.promised["mean"].high
+    assert printed["samples_by_theorem"]["mean"]["high"] == plan.promised["mean"].high
     assert printed["plan"]["ways"]["n"]["value"] == plan.ways[0].value
     assert printed["plan"]["advice"] == more_sentence(plan)
 
