@@ -159,7 +159,7 @@ def decision_chart(errors: pd.DataFrame, measure: str = "error") -> go.Figure:
         numbers.append({**place, "showarrow": False, "text": text, "font": {"size": 14}})
     key = ["bars: 95 % intervals" if known else "one repetition: no intervals", "bold: lowest", "✓ advised"]
     drawn = Chart(
-        "What could one do?", " · ".join(key if errors["advised"].any() else key[:2]), height=106 + 36 * len(rows)
+        "What could you do?", " · ".join(key if errors["advised"].any() else key[:2]), height=106 + 36 * len(rows)
     )
     drawn.x(_AXIS[measure], **decimals(errors[["error", "low", "high"]]))
     drawn.rows(rows)

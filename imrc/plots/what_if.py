@@ -85,7 +85,7 @@ def budget_chart(by_n: pd.DataFrame, result: RunResult) -> go.Figure:
     # Learnt all at once, fewer tasks would be another run: its first tasks are shown.
     number = "First k tasks of all" if result.settings.scenario == "multi_task" else "Number of tasks"
     titles = f"{capital(result.measure())}, samples of each task", f"{number}, n = {result.settings.n}"
-    drawn = Chart("What would more labels or more tasks bring?", height=420, titles=titles)
+    drawn = Chart("How much would more labels or more tasks help?", height=420, titles=titles)
     drawn.samples(by_n["x"].unique(), panel=1)
     drawn.x("tasks k", panel=2, **whole_numbers(result.n_tasks, 8))
     drawn.y(**limits(pd.concat([by_n, by_k])))

@@ -1,1 +1,1 @@
-"""Result: what one could do, what to do, and a closer look."""
+"""Result: what you could do, what to do, and a closer look."""

@@ -1,4 +1,4 @@
-"""Result: one sentence, what to do, what to take away, what one could do; below, one picture at a time."""
+"""Result: one sentence, what to do, what to take away, what you could do; below, one picture at a time."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""What *Result* shows: the landing or what a task is, what one could do, one picture at a time, a fold for experts."""
+"""What *Result* shows: the landing or what a task is, what you could do, one picture at a time, a fold for experts."""
 
 from __future__ import annotations
 
@@ -83,13 +83,13 @@ def what_a_task_is(sequence: imrc.TaskSequence) -> None:
 
 
 def in_words(report: Report, how: str) -> str:
-    """Return the errors of what one could do."""
+    """Return the errors of what you could do."""
     errors = ", ".join(f"{one.title} {with_error(one.error)}" for one in report.decision.strategies)
     return f"{capital(report.decision.measure)} of each strategy {how}: {errors}."
 
 
 def strategies(report: Report, *, name: str = "decision", over: tuple[Any, Any] = (st, st)) -> Any:  # noqa: ANN401 - what `charts.show` returns
-    """Show what one could do, with intervals; return what another chart can be shown over."""
+    """Show what you could do, with intervals; return what another chart can be shown over."""
     alt = in_words(report, "with its 95 % interval")
     return charts.show(decision_chart, report.errors, report.decision.measure, name=name, alt=alt, over=over)
 

@@ -246,7 +246,7 @@ def test_the_file_is_small_and_holds_what_is_drawn(report, tmp_path):
     assert "MIT License" in unpacked(text, "plotly")[:2000]
     drawn = [trace["x"][0] for trace in json.loads(unpacked(text, "decision-drawn"))[0] if trace["mode"] == "markers"]
     np.testing.assert_array_equal(drawn, report.errors["error"])
-    assert report.plot().layout.title.text == "What could one do?"
+    assert report.plot().layout.title.text == "What could you do?"
     assert report.plot("ladder").data
     with pytest.raises(ValueError, match="Did you mean 'ladder'"):
         report.plot("lader")
