@@ -6,7 +6,7 @@ from imrc.paper import cells
 from pages.shell import controls
 from pages.the_paper import views
 
-st.markdown("# Does the paper reproduce?")
+st.markdown("# Can we reproduce the paper?")
 st.markdown(f"**{cells.headline()}.** {cells.both_readings()}")
 row = st.container(horizontal=True)
 controls.part("Show", views.PARTS, "paper_part", "Choose one of the paper's tables or figures.", row)(row)
