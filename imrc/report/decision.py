@@ -53,7 +53,7 @@ _WORDS_IN: dict[str, dict[str, _Words]] = {
         "single": _WORDS["single"]._replace(
             doing="learning the last task alone", action="Use the rule of the last task for the next one."
         ),
-        "forward": _WORDS["forward"]._replace(action="Use the forward rule for the next task until its labels come."),
+        "forward": _WORDS["forward"]._replace(action="Use the forward rule for the next task until its labels arrive."),
     },
 }
 """Words of scenarios that need different ones."""
