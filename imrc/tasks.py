@@ -168,7 +168,7 @@ class TaskSequence:
                 )
             if task.X.shape[1] != tasks[0].X.shape[1]:
                 raise ValueError(
-                    f"tasks[{number}] has {task.X.shape[1]} features, the first task has {tasks[0].X.shape[1]}."
+                    f"tasks[{number}] has {task.X.shape[1]} features, but the first task has {tasks[0].X.shape[1]}."
                 )
         seen = np.unique(np.concatenate([task.y for task in tasks]))
         classes = seen if self.classes is None else np.unique(np.asarray(self.classes))

@@ -94,7 +94,7 @@ class Baseline(ABC):
         self.n_classes = check_int("n_classes", len(known) if n_classes is None and known is not None else n_classes, 2)
         self.classes = np.arange(self.n_classes) if known is None else known
         if len(self.classes) != self.n_classes:
-            raise ValueError(f"classes has {len(self.classes)} labels, n_classes is {self.n_classes}.")
+            raise ValueError(f"classes has {len(self.classes)} labels, but n_classes is {self.n_classes}.")
         self.n_outputs = 1 if self.n_classes == 2 else self.n_classes
         self.n_features = check_int("n_features", n_features, 1)
         chosen = self.profiles[check_choice("profile", profile, tuple(self.profiles))]

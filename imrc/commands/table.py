@@ -88,8 +88,8 @@ def _request(options: argparse.Namespace, kind: measure.TableKind) -> tuple[meas
     alone = all(name.startswith("imrc:") for name in methods)
     here, missing = measure.at_hand(options.datasets, kind)
     if not here:
-        ways = "; ".join(f"{datasets.entry(name).title}: {measure.how_to_get(name)}" for name in missing)
-        raise datasets.NotAvailableError(f"None of these datasets is on this computer. {ways}")
+        ways = "\n".join(f"{datasets.entry(name).title}: {measure.how_to_get(name)}" for name in missing)
+        raise datasets.NotAvailableError(f"None of these datasets is on this computer.\n{ways}")
     settings = {"preset": presets[0], "features": FeatureSpec(options.features or "paper")}
     request = measure.TableRequest(
         kind=kind,

@@ -41,7 +41,7 @@ def rotated_digits(*, tasks: int = 20, seed: int = 0) -> TaskSequence:
     tasks : int
         Number of tasks k, 2 to 60. A task gets 1,797 // k images.
     seed : int
-        Which image goes where, and by which angle it is turned.
+        Seed that decides which task gets an image and by which angle the image is turned.
 
     Returns
     -------

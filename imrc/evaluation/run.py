@@ -381,8 +381,7 @@ def iter_run(
     settings : RunSettings
         What to run.
     only : sequence of int or None
-        Which repetitions to run, from 0; by default all. The numbers of a repetition do not depend on which others
-        run.
+        Which repetitions to run, from 0; by default all. The results of a repetition do not depend on which others run.
     threads : int or None
         Maximum number of threads; by default one per core that this process may use. It does not affect the numbers.
     tick : callable or None

@@ -502,7 +502,7 @@ def iter_check(
     Parameters
     ----------
     tasks, n, labels : see `check`
-        The tasks, and what is run.
+        The tasks, and what to run.
     first_look : bool
         Whether to yield the first look; numbers of the whole report do not depend on it.
     progress, **settings : see `check`

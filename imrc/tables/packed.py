@@ -69,7 +69,7 @@ def unpack(data: bytes, limit: int, member: str = "") -> bytes:
             info = archive.getinfo(chosen[0])
             # Other ways of packing may need gigabytes before the first byte arrives.
             if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise DataError("The zip file is encrypted, or packed in a way that imrc cannot open. Unpack it first.")
+                raise DataError("The zip file is encrypted, or imrc cannot open its compression. Unpack it first.")
             stream = opened.enter_context(archive.open(info))
         content = stream.read(limit + 1)
     if len(content) > limit:
