@@ -54,7 +54,7 @@ class OwnMethod(str):
         return made
 
     def learner(self, n_classes: int, n_features: int, random_state: np.random.SeedSequence, b: int) -> OwnClassifier:
-        """Return a learner for one repetition; InputError if the name comes from a saved result, without a classifier."""
+        """Return a learner for one repetition; InputError if the name is from a saved result, with no classifier."""
         if self.estimator is None:
             raise InputError(f"The classifier of {str(self)!r} was not saved with the result. Pass it again.")
         kind = {"seen": OwnClassifier, "numbered": _OwnNumbered, "evolving": OwnEvolving}.get(self.refit, _OwnPerTask)

@@ -52,7 +52,7 @@ def test_sequence_collects_classes_of_all_tasks():
 def test_sequence_with_too_few_classes_or_uneven_features():
     with pytest.raises(ValueError, match="not in classes"):
         TaskSequence([Task([[0.0]], [3])], classes=[0, 1])
-    with pytest.raises(ValueError, match=r"tasks\[1\] has 2 features, the first task has 1"):
+    with pytest.raises(ValueError, match=r"tasks\[1\] has 2 features, but the first task has 1"):
         TaskSequence([Task([[0.0]], [0]), Task([[0.0, 1.0]], [0])])
     with pytest.raises(ValueError, match="at least one task"):
         TaskSequence([])
