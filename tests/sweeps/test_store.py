@@ -213,7 +213,7 @@ def test_a_full_disk_keeps_what_is_there(copied):
         pages = store._execute("PRAGMA page_count")[0][0]
         store._execute(f"PRAGMA max_page_count = {pages + 2}")
         plan = plan_sweep(small_spec(n=7), store)
-        with pytest.raises(StoreError, match=r"is full. Make room .* Finished cells are kept"):
+        with pytest.raises(StoreError, match=r"is full. Free some space .* Finished cells are kept"):
             run_sweep(plan, store)
         kept = len(store)
         store._execute("PRAGMA max_page_count = 1000000")
