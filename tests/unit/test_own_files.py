@@ -291,6 +291,14 @@ def test_gaps_and_words_are_filled_with_what_the_first_task_shows():
     learnt = Representation.of("identity", sequence).learn(sequence[0].X[:2])
     assert output_names(learnt, sequence) == ("temp", "colour = blue")
     np.testing.assert_array_equal(learnt.transform(sequence[1].X), [[2, 0], [900, 0], [7, 0]])
+    # A learner that is told of the columns does the same.
+    told, plain = imrc.IMRC(features=Representation.of("identity", sequence)), imrc.IMRC(features="identity")
+    for task in sequence:
+        told.partial_fit(task.X, task.y, classes=sequence.classes)
+        plain.partial_fit(features.transform(task.X), task.y, classes=sequence.classes)
+    np.testing.assert_array_equal(told.coef_["forward"], plain.coef_["forward"])
+    with pytest.raises(ValueError, match="missing values"):
+        imrc.IMRC().partial_fit(sequence[1].X, sequence[1].y, classes=sequence.classes)
 
 
 def test_columns_without_a_scale_in_the_first_task_are_left_out():
@@ -303,26 +311,6 @@ def test_columns_without_a_scale_in_the_first_task_are_left_out():
     # Only 0 was seen, so the representation whose features are bounded takes it for 0 or 1 and bounds it.
     assert features.n_outputs == 2
     assert np.abs(make("automatic", sequence).transform(sequence[1].X)).max() <= 1.0
-
-
-def learnt(sequence, features) -> imrc.IMRC:
-    model = imrc.IMRC(features=features)
-    for task in sequence:
-        model.partial_fit(task.X, task.y, classes=sequence.classes)
-    return model
-
-
-def test_a_learner_takes_gaps_and_words_if_told_of_the_columns_and_says_so_if_not():
-    csv = "x,c,y\n" + "1,u,a\n,v,b\n3,u,b\n4,v,a\n" * 3
-    sequence = imrc.tasks_from(csv.encode(), target="y", every=4)
-    with pytest.raises(ValueError, match="missing values"):
-        learnt(sequence, None)
-    model, mapped = learnt(sequence, Representation.of("identity", sequence)), make("identity", sequence)
-    plain = imrc.IMRC(features="identity")
-    for task in sequence:
-        plain.partial_fit(mapped.transform(task.X), task.y, classes=sequence.classes)
-    np.testing.assert_array_equal(model.coef_["forward"], plain.coef_["forward"])
-    assert set(model.predict(sequence[0].X, task=0)) <= {"a", "b"}
 
 
 def test_path_and_report(tmp_path):
