@@ -18,6 +18,9 @@ ROOT = Path(__file__).resolve().parents[1]
 QUICK = {"unit", "oracle", "golden", "property"}
 GOLDEN_HERE = Path(__file__).parent / "golden"
 
+# Tests start a hundred processes, none of which should translate all modules again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Real data are not ours to redistribute: tests read them from this folder and skip, with a reason, without it.
 os.environ.setdefault("IMRC_DATA", str(ROOT.parent / "shared" / "data" / "raw"))
 # Tests neither read nor write the results somebody keeps on this computer.
