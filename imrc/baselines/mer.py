@@ -77,7 +77,10 @@ class MER(NetworkBaseline):
         self._y = np.zeros(1, dtype=np.int64)
 
     def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
-        self._reserve(min(self.settings.memory, self.filled + len(X)))
+        more = min(self.settings.memory, self.filled + len(X)) + 1 - len(self._y)
+        if more > 0:
+            self._X = np.vstack([self._X, np.zeros((more, self.n_features), self._X.dtype)])
+            self._y = np.append(self._y, np.zeros(more, dtype=np.int64))
         for i in self.random.permutation(len(X)):
             self._X[0], self._y[0] = X[i], y[i]
             before = self.theta.copy()
@@ -120,12 +123,6 @@ class MER(NetworkBaseline):
         if slot >= 0:
             self._X[slot + 1], self._y[slot + 1] = self._X[0], self._y[0]
             self.filled = max(self.filled, slot + 1)
-
-    def _reserve(self, rows: int) -> None:
-        more = rows + 1 - len(self._y)
-        if more > 0:
-            self._X = np.vstack([self._X, np.zeros((more, self.n_features), self._X.dtype)])
-            self._y = np.append(self._y, np.zeros(more, dtype=np.int64))
 
     def state_size(self) -> int:
         """Return P + samples in the reservoir times (D + 1)."""

@@ -105,7 +105,8 @@ def time_cells(n: int) -> pd.DataFrame:
 def _frame(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
     """Return cells with their titles, differences and reasons; rows without anything of ours below the others."""
     cells = pd.DataFrame(rows, columns=["dataset", "column", *_VALUES])
-    cells.insert(1, "title", [_title(name) for name in cells["dataset"]])
+    titles = {"": "Average running time", **printed.STAND_INS}
+    cells.insert(1, "title", [titles.get(name) or datasets.entry(name).title for name in cells["dataset"]])
     # In between they tear the others apart; averages are the last of all.
     measured = cells["ours"].notna().groupby(cells["dataset"]).transform("any")
     place = (~measured).astype(int) + 2 * (cells["dataset"] == "")
@@ -113,10 +114,6 @@ def _frame(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
     here = {name for name in set(cells["dataset"]) - {"", *printed.STAND_INS} if datasets.status(name).loadable}
     why = [_why(cell, here | set(printed.STAND_INS)) for cell in cells.itertuples()]
     return cells.assign(gap=cells["ours"] - cells["printed"], why=why)
-
-
-def _title(name: str) -> str:
-    return printed.STAND_INS.get(name) or (datasets.entry(name).title if name else "Average running time")
 
 
 def _why(cell: Any, here: Collection[str]) -> str:  # noqa: ANN401 - a row of a table
