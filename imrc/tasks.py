@@ -117,7 +117,7 @@ class TaskSequence:
         For columns of kind "category", the words that the numbers stand for, as far as they are known. Only for
         display.
     max_categories : int
-        Maximum number of words per column that get their own 0/1 column in a representation; the others share one more.
+        Maximum number of words per column that get their own 0/1 column in a representation; the others share one.
     max_missing : float
         A representation leaves a column out if a larger share of its values is missing in the rows it is learnt from.
 
@@ -299,7 +299,7 @@ class TaskSequence:
     def fingerprint(self) -> str:
         """SHA-256 of everything that results depend on: equal fingerprints mean equal results.
 
-        That is values, labels and names of the tasks, classes, kinds of columns and how they are encoded. Other names
+        It covers values, labels and names of the tasks, classes, kinds of columns and how they are encoded. Other names
         and facts are left out.
         """
         cached = self.__dict__.get("_fingerprint")

@@ -104,7 +104,7 @@ def ess_forward(j: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1
     n : array-like
         Samples of every task, above 0.
     d2 : array-like
-        Bound of the expected quadratic change of all components, at least 0.
+        Upper bound on the expected quadratic change of all components, at least 0.
     sigma2 : array-like
         Largest variance of a component. The theorem assumes 1 and is true for variances of at least 1 (the printed
         condition M <= 1 bounds them the other way). Arguments broadcast.

@@ -182,7 +182,7 @@ class RunResult(Columns):
     def answering(self, settings: RunSettings, sequence: TaskSequence) -> RunResult | None:
         """Return the result of other settings on the tasks of this run, equal to the last bit, or None if missing.
 
-        It can be of fewer repetitions, methods or backward steps, and of the first k tasks. What a shorter run would
+        It may have fewer repetitions, methods, backward steps or tasks (the first k). What a shorter run would
         count over its last test samples (calibration, `by_class`) is left out; numbers kept with fewer backward steps
         are NaN.
         """

@@ -122,7 +122,7 @@ def _checked_methods(methods: Iterable[Method]) -> tuple[str, ...]:
     if not names:
         raise InputError("methods is empty. Name at least one, for example 'imrc'.")
     if len({name for name in made if isinstance(name, OwnMethod)}) < sum(isinstance(one, OwnMethod) for one in made):
-        raise InputError("Own classifiers need different names.")
+        raise InputError("Your own classifiers need different names.")
     for name in names:
         if name != "imrc" and not isinstance(name, OwnMethod):
             parse_method(name)
@@ -191,7 +191,7 @@ class RunSettings:
 
     @classmethod
     def of(cls, where: str, **options: Any) -> RunSettings:  # noqa: ANN401 - checked here
-        """Return settings from attributes and overrides by name; None leaves the preset's. Messages name `where`."""
+        """Return settings from attributes and overrides by name; None keeps the preset's. Messages name `where`."""
         named = [one.name for one in fields(cls) if one.name != "overrides"]
         check_names(where, options, (*named, *OVERRIDES))
         given = {name: options.pop(name) for name in named if name in options}
@@ -221,7 +221,7 @@ class RunSettings:
         return tasks - 1 if self.scenario == "multi_task" else min(self.b, tasks - 1)
 
     def key(self, **changes: Any) -> tuple[Any, ...]:  # noqa: ANN401 - values of the attributes
-        """Return a key that differs between runs with different numbers; `changes` to it are not checked."""
+        """Return a key that differs between runs with different numbers; `changes` are not checked."""
         values = {one.name: getattr(self, one.name) for one in fields(self)} | changes
         values["W"] = _stated(values["preset"], values["W"])
         values["scenario"] = _computed(values["scenario"], values["methods"])

@@ -187,7 +187,7 @@ def headline() -> str:
 def both_readings() -> str:
     """Return in one sentence how many cells of all n agree with print if the error is the one the paper describes."""
     own, _, others, _ = _near("average")
-    described = "the average over all steps and tasks, which the paper describes, instead of its authors' script"
+    described = "the average over all steps and tasks, as the paper's text says, not as in its authors' script"
     return f"If the error is {described}, we reproduce {own} and {others}."
 
 
@@ -253,7 +253,7 @@ def covertype_sentence(cells: pd.DataFrame) -> str:
     ours, printed = decimal(far["ours"].iloc[-1]), decimal(far["printed"].iloc[-1], 2)
     return (
         f"**Covertype**, up to {ours} where {printed} is printed: inputs in metres spoil the paper's features, and "
-        "which types make its two classes is a guess. *Datasets* has runs with other features."
+        "which types form its two classes is a guess. *Datasets* has runs with other features."
     )
 
 

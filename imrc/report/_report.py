@@ -125,7 +125,7 @@ class Report:
 
     @property
     def errors(self) -> pd.DataFrame:
-        """Errors of the strategies, the simplest first (balanced errors if ``decision.measure`` is that).
+        """Errors of the strategies, the simplest first (balanced errors if ``decision.measure`` is "balanced error").
 
         Columns: strategy, title, error, standard error, low, high (95 % interval), recall (of a rare class), advised.
         """
@@ -433,7 +433,7 @@ class Report:
     ) -> dict[str, str]:
         """Return code that reproduces the run: a "Python" script, which also learns a model, and a "Command line".
 
-        `dataset` is its name or the path of the file, which `file_options` cut. The script learns `strategy`.
+        `dataset` is its name or the path of a file, which is cut by `file_options`. The script learns `strategy`.
         """
         # A script that asks for advice where there is none would end with an error.
         learnt = strategy or (None if self.advice.advised in STRATEGIES else self._best_learnt())

@@ -171,7 +171,7 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
             raw.notes.append(f"{len(rows):,} row{'s' * (len(rows) > 1)} left out (row {numbers}): {why}.")
     left_out = bool(again.any())
     if left_out:
-        raw.notes.append("Rows are counted without these in what follows.")
+        raw.notes.append("Row numbers below do not count these.")
     again[0] = True
     raw.cells = [column.filter(pa.array(~again)) if left_out else column.slice(1) for column in raw.cells]
     return raw
@@ -192,7 +192,7 @@ def _read_text(data: bytes, reading: Reading) -> _Raw:
             "are separated by commas, semicolons or tabs. If this is another kind of file, save it as CSV."
         )
     if re.match(rb"""'[^'\r\n]*'[,;\t]|[^\r\n]*[,;\t] +["']""", data):
-        raise DataError("Quotation marks in the first line are single or follow a blank. Save it with double ones.")
+        raise DataError("Quotation marks in the first line are single or follow a blank. Save with double ones.")
     raw = _Raw([], parse_delimited(data, delimiter), f"{SEPARATED[delimiter]}, {encoding}", notes)
     raw.mark = "," if delimiter == ";" else "."
     return _headed(raw, reading)
@@ -255,7 +255,7 @@ def _read_workbook(data: bytes, reading: Reading) -> _Raw:
         )
         raw.choices["sheet"] = (name, *(other for other in names if other != name))
     if tall := [first[0] + 1 for first, last in sheet.merged_cell_ranges or () if last[0] > first[0]]:
-        raise DataError(f"Cells are merged over several rows (row {tall[0]:,} of the sheet). Split them and fill each.")
+        raise DataError(f"Cells are merged over several rows (row {tall[0]:,} of the sheet). Unmerge and fill them.")
     counts = (rows != "").sum(axis=1)
     if not counts.any():  # formulas whose values are empty texts
         raise DataError(_NO_SHEET)

@@ -148,8 +148,8 @@ def _what(choice: Choice, _result: Assessment, _row: _Row) -> None:
     told = f" {found.left_out:,} columns that are constant within tasks are left out." if found.left_out else ""
     st.caption(
         "Label shift: the share of a class changes. Input shift: a column changes in all classes alike. Concept "
-        f"change: it changes in one class relative to the others. If rows are independent, {100 * found.level:g} % of "
-        f"the changes marked as found are expected to be false at most (q-values of Benjamini and Hochberg).{told}"
+        "change: it changes in one class relative to the others. If rows are independent, at most "
+        f"{100 * found.level:g} % of the changes found should be false (q-values of Benjamini and Hochberg).{told}"
     )
     charts.csv(found.table, name="what-changed", label="All comparisons as CSV")
 

@@ -139,7 +139,7 @@ def _errors(row: _Row) -> None:
         table,
         title,
         "Bold: ours. In brackets: printed. Green: ours is lower; brown: higher; grey: not measured. For rivals, "
-        f"colour does not show who is better. {'' if frame.narrow() else cells.agreement(table)} "
+        f"colour does not show which is better. {'' if frame.narrow() else cells.agreement(table)} "
         f"{cells.covertype_sentence(table)}",
         ("errors", f"imrc table --n 10 50 100 150 --methods all --preset paper recommended --error {error}"),
         lambda: st.markdown(f"{cells.backward_sentence(error)} {UNTUNED}\n\n{_DIFFER}"),
