@@ -12,7 +12,7 @@ import math
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -164,11 +164,7 @@ def on_dark(figure: go.Figure) -> go.Figure:
 
 
 def whole_numbers(count: int, ticks: int = 12) -> dict[str, Any]:
-    """Return tick settings for an axis of `count` whole numbers: never a number twice, never a half.
-
-    >>> whole_numbers(4), whole_numbers(99)
-    ({'tickformat': 'd', 'nticks': 4}, {'tickformat': 'd', 'nticks': 12})
-    """
+    """Return tick settings for an axis of `count` whole numbers: never a number twice, never a half."""
     # Plotly has at most so many ticks: with no more than there are numbers, steps of a half are impossible.
     return {"tickformat": "d", "nticks": max(min(count, ticks), 1)} | ({"dtick": 1} if count <= 3 else {})
 
@@ -264,11 +260,7 @@ def bar_below(low: float, high: float, *, ticks: int = 6, sign: bool = False, **
 
 
 def on_panel(number: int) -> dict[str, str]:
-    """Return the names of the axes of a panel, which count from 1.
-
-    >>> on_panel(1), on_panel(2)
-    ({'xaxis': 'x', 'yaxis': 'y'}, {'xaxis': 'x2', 'yaxis': 'y2'})
-    """
+    """Return the names of the axes of a panel in traces, x and y or, from the second on, x2 and y2."""
     suffix = "" if number == 1 else str(number)
     return {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
 
@@ -331,9 +323,8 @@ class Traces(list[dict[str, Any]]):
 
     def cells(self, x: Property, y: Property, z: Property, scale: str | None, **own: Property) -> None:
         """Add a heatmap on a colour axis, nothing where NaN; without one, of images, values from 0 to 1."""
-        look = (
-            {"coloraxis": scale} if scale else {"colorscale": STROKE["light"], "zmin": 0, "zmax": 1, "showscale": False}
-        )
+        image = {"colorscale": STROKE["light"], "zmin": 0, "zmax": 1, "showscale": False}
+        look = {"coloraxis": scale} if scale else image
         self.add(**{"kind": "heatmap", "x": x, "y": y, "z": z, "hoverongaps": False, **look, **own})
 
     def band_key(self, table: pd.DataFrame) -> None:
@@ -420,18 +411,6 @@ def legend_rows(traces: Iterable[Any], width: int = _PAGE_PX) -> int:
     return 1 if sum(sizes) <= width else math.ceil(len(sizes) / max(1, int(width // max(sizes))))
 
 
-class Row(NamedTuple):
-    """A value with its interval, in a row of its own."""
-
-    name: str
-    value: float
-    low: float
-    high: float
-    colour: str
-    symbol: str
-    said: str
-
-
 class Chart(Traces):
     """A figure while it is drawn: its title, traces, and one pair of axes for each panel that `titles` name, or one.
 
@@ -479,18 +458,12 @@ class Chart(Traces):
         """Set limits and bar of a colour axis, `SCALE` or `DIFFERENCE`; its colours are in the template."""
         self.axes[scale] = {"cmin": low, "cmax": high, "colorbar": bar}
 
-    def rows(self, rows: Sequence[Row], *, level: tuple[float, str] | None = None) -> None:
-        """Draw values with their intervals below each other, the first at the top, and a named level through all."""
-        names = [row.name for row in rows]
-        for row in rows:
-            if row.high > row.low:
-                self.straight([row.low, row.high], [row.name] * 2, colour=rgba(row.colour, 0.45), width=5, dash=None)
-            value = row.value if math.isfinite(row.value) else None
-            look = {"symbol": row.symbol, "size": 11, "edge": 2}
-            self.dots([value], [row.name], row.name, row.colour, said=row.said, **look)
-        if level is not None:
-            self.straight([level[0]] * 2, [names[-1], names[0]], level[1], dash="dot")
-        self.names(names, range=[-0.6, len(rows) - 0.4])
+    def row(self, name: str, value: float, ends: tuple[float, float], colour: str, symbol: str, said: str) -> None:
+        """Draw a value with its interval in a row of its own, whose name is on the vertical axis."""
+        if ends[1] > ends[0]:
+            self.straight(ends, [name] * 2, "", rgba(colour, 0.45), width=5, dash=None)
+        look = {"symbol": symbol, "size": 11, "edge": 2, "said": said}
+        self.dots([value if math.isfinite(value) else None], [name], name, colour, **look)
 
     def _panels(self, gap: float, title_size: int, *, share_y: bool) -> list[dict[str, Any]]:
         """Place the panels; return their titles."""

@@ -23,7 +23,6 @@ from imrc.plots._drawing import (
     DIFFERENCE,
     SCALE,
     Chart,
-    Row,
     bar_below,
     decimals,
     error_ends,
@@ -145,24 +144,23 @@ def decision_chart(errors: pd.DataFrame, measure: str = "error") -> go.Figure:
 
     `errors` are those of a report (`Report.errors`), and `measure` is what they are.
     """
-    rows, numbers, best = [], [], int(errors["error"].to_numpy().argmin())
+    numbers, names, best = [], [], int(errors["error"].to_numpy().argmin())
     known = bool(np.isfinite(errors[["low", "high"]]).all(axis=None))
+    key = ["bars: 95 % intervals" if known else "one repetition: no intervals", "bold: lowest", "✓ advised"]
+    key = key if errors["advised"].any() else key[:2]
+    drawn = Chart("What could you do?", " · ".join(key), height=106 + 36 * len(errors))
+    drawn.x(_AXIS[measure], **decimals(errors[["error", "low", "high"]]))
     for one in errors.itertuples():
-        title, number = "<br>".join(escaped(textwrap.wrap(one.title, 20))), decimal(one.error)
-        symbol = "diamond" if one.strategy in ("majority", "pooled") else "circle"
+        names.append("<br>".join(escaped(textwrap.wrap(one.title, 20))))
+        number, symbol = decimal(one.error), "diamond" if one.strategy in ("majority", "pooled") else "circle"
         said = f"{number}<br>95 % interval {decimal(one.low)} to {decimal(one.high)}" if known else number
         colour = COLOURS.get(one.strategy, COLOURS["reference"])
-        rows.append(Row(title, one.error, one.low, one.high, colour, symbol, said))
+        drawn.row(names[-1], one.error, (one.low, one.high), colour, symbol, said)
         # The numbers are in a column of their own, where no interval covers them.
         text = (f"<b>{number}</b>" if one.Index == best else number) + " ✓" * one.advised
-        place = {"x": 1.0, "xref": "paper", "y": title, "yref": "y", "xanchor": "left", "xshift": 6}
+        place = {"x": 1.0, "xref": "paper", "y": names[-1], "yref": "y", "xanchor": "left", "xshift": 6}
         numbers.append({**place, "showarrow": False, "text": text, "font": {"size": 14}})
-    key = ["bars: 95 % intervals" if known else "one repetition: no intervals", "bold: lowest", "✓ advised"]
-    drawn = Chart(
-        "What could you do?", " · ".join(key if errors["advised"].any() else key[:2]), height=106 + 36 * len(rows)
-    )
-    drawn.x(_AXIS[measure], **decimals(errors[["error", "low", "high"]]))
-    drawn.rows(rows)
+    drawn.names(names, range=[-0.6, len(names) - 0.4])
     return drawn.figure(legend=False, annotations=numbers, margin={"r": 68})
 
 

@@ -14,7 +14,7 @@ from imrc.evaluation.comparison import IMRC_RULES, curve_table, imrc_key
 from imrc.evaluation.settings import BORROWING
 from imrc.evaluation.significance import half_width
 from imrc.evaluation.what_if import Otherwise
-from imrc.plots._drawing import COLOURS, DASHES, Chart, Row, decimals, error_ends, escaped, whiskers, whole_numbers
+from imrc.plots._drawing import COLOURS, DASHES, Chart, decimals, error_ends, escaped, whiskers, whole_numbers
 from imrc.plots.result import add_curves, limits, step_table
 from imrc.wording import RULES, capital, signed
 
@@ -33,17 +33,17 @@ def blocks_chart(table: pd.DataFrame, present: int) -> go.Figure:
 
 def gains_chart(found: Otherwise) -> go.Figure:
     """Return the gain over a single task in the order of arrival and in random order, with intervals."""
-    rows = [
-        Row(f"{RULES[rule]},<br>{where}", *gain, COLOURS[rule], symbol, f"{signed(gain[0])} fewer errors")
-        for rule in BORROWING
-        for where, symbol, gain in zip(
-            ("as they arrive", "random order"), ("circle", "circle-open"), found.gains(rule), strict=True
-        )
-    ]
     told = "error of learning alone minus that of the rule; bars: 95 % intervals"
-    drawn = Chart("Does the gain depend on the order of the tasks?", told, height=110 + 46 * len(rows))
-    drawn.x("gain over a single task", **decimals([0.0, *(end for row in rows for end in row[1:4])], sign=True))
-    drawn.rows(rows, level=(0.0, "no gain"))
+    drawn, names, inside = Chart("Does the gain depend on the order of the tasks?", told, height=294), [], [0.0]
+    for rule in BORROWING:
+        orders = zip(("as they arrive", "random order"), ("circle", "circle-open"), found.gains(rule), strict=True)
+        for where, symbol, (gain, low, high) in orders:
+            names.append(f"{RULES[rule]},<br>{where}")
+            drawn.row(names[-1], gain, (low, high), COLOURS[rule], symbol, f"{signed(gain)} fewer errors")
+            inside += [gain, low, high]
+    drawn.x("gain over a single task", **decimals(inside, sign=True))
+    drawn.names(names, range=[-0.6, len(names) - 0.4])
+    drawn.straight([0.0, 0.0], [names[-1], names[0]], "no gain", dash="dot")
     return drawn.figure(legend=False)
 
 
