@@ -21,7 +21,7 @@ if __name__ != "__main__":
     app = App(
         "app.py",
         routes=guard.routes(PAGES),
-        on_script_error=frame.was_shown,
+        on_script_error=frame.show_failure,
         middleware=[Middleware(guard.Guard)],
     )
     threading.Thread(target=running.compile_early, daemon=True).start()
@@ -37,38 +37,27 @@ else:
     ]
     # With what the link says, which a click would take away as soon as there are pages to click on.
     state.visit()
-    # The landing page is at "/". People also type its name, and links to earlier addresses are out there.
-    moved = [
-        (st.Page(lambda: None, title=entry.title, url_path=address, visibility="hidden"), target)
-        for entry, target in zip(PAGES, pages, strict=True)
-        for address in (entry.earlier, entry.url_path if entry.default else "")
-        if address
-    ]
-    page = st.navigation([*pages, *(old for old, _ in moved)], position="top")
-    for old, target in moved:
-        if page is old:
-            st.switch_page(target, query_params=st.query_params.to_dict())
+    page = st.navigation(pages, position="top")
     entry = PAGES[pages.index(page)]
     st.set_page_config(
         page_title=f"{entry.title} · Evolving tasks",
         initial_sidebar_state="collapsed" if entry.roomy else frame.SIDEBAR_PX,
     )
-    with frame.shown():
-        # What is there at times only has a place that is always there: what moved would be drawn anew, and a click on
-        # it meanwhile lost.
-        line, pinned, notes, body = (st.container(key=f"frame{number}") for number in range(4))
-        state.follow_address(entry.title)
-        if state.ask_for_file() and entry.runs:
-            st.switch_page("pages/your_data/page.py")
-        sidebar.show(settings=entry.runs)
-        state.write_link()
-        if entry.runs:
-            with line:
-                frame.show_line()
-            with notes:
-                state.show_notes()
-        with body:
-            page.run()
-        if entry.runs:
-            with pinned:
-                frame.show_pinned()
+    # What is there at times only has a place that is always there: what moved would be drawn anew, and a click on
+    # it meanwhile lost.
+    line, pinned, notes, body = (st.container(key=f"frame{number}") for number in range(4))
+    state.follow_address(entry.title)
+    if state.ask_for_file() and entry.runs:
+        st.switch_page("pages/your_data/page.py")
+    sidebar.show(settings=entry.runs)
+    state.write_link()
+    if entry.runs:
+        with line:
+            frame.show_line()
+        with notes:
+            state.show_notes()
+    with body:
+        page.run()
+    if entry.runs:
+        with pinned:
+            frame.show_pinned()

@@ -20,11 +20,6 @@ class PageEntry:
     runs: bool = True
     roomy: bool = False
 
-    @property
-    def addresses(self) -> list[str]:
-        """All addresses that lead to it; where the app opens is the default page."""
-        return [name for name in (self.url_path, self.earlier) if name] + [""] * self.default
-
 
 PAGES: tuple[PageEntry, ...] = (
     PageEntry("pages/result/page.py", "Result", "result", "explore", default=True),

@@ -34,21 +34,6 @@ class Drawing:
 _kept = Kept[str, Drawing]("charts", lambda drawing: drawing.size)
 
 
-def _drawing(figure: go.Figure, *, narrow: bool, dark: bool) -> Drawing:
-    """Take the title out of a figure and fit the rest to the visitor's page."""
-    words = describe(figure)
-    title, unit = untitled(figure)
-    figure.update_layout(meta={"title": title})
-    if narrow:
-        on_phone(figure)
-    if dark:
-        on_dark(figure)
-    # Read back, numbers stand packed as they are sent: copying them for a visitor takes no time, and no array that
-    # somebody else holds can change them.
-    spec = pio.to_json(figure, validate=False)
-    return Drawing(title, unit, words, pio.from_json(spec), len(spec))
-
-
 def key_of(*made_from: object) -> str:
     """Return what a chart is kept by: a checksum of the whole content of everything it is made from."""
     key: str = content_hash(made_from, hash_name="sha1")
@@ -58,9 +43,22 @@ def key_of(*made_from: object) -> str:
 def drawing(
     builder: Callable[..., go.Figure], values: tuple[Any, ...], options: dict[str, Any], *, narrow: bool, dark: bool
 ) -> Drawing:
-    """Return the chart a function makes of these values: one kept from before if there is one."""
-    key = key_of(builder, values, options, narrow, dark)
-    return _kept.get_or_make(key, lambda: _drawing(builder(*values, **options), narrow=narrow, dark=dark))
+    """Return the chart a function makes of these values, fitted to the visitor's page: one from before if there is."""
+
+    def make() -> Drawing:
+        figure = builder(*values, **options)
+        words, (title, unit) = describe(figure), untitled(figure)
+        figure.update_layout(meta={"title": title})
+        if narrow:
+            on_phone(figure)
+        if dark:
+            on_dark(figure)
+        # Read back, numbers stand packed as they are sent: copying them for a visitor takes no time, and no array that
+        # somebody else holds can change them.
+        spec = pio.to_json(figure, validate=False)
+        return Drawing(title, unit, words, pio.from_json(spec), len(spec))
+
+    return _kept.get_or_make(key_of(builder, values, options, narrow, dark), make)
 
 
 def show(  # noqa: ANN201 - Streamlit's own state object

@@ -23,15 +23,6 @@ def plain(text: str) -> str:
     return re.sub(r"(?i)\b(https?|ftp|www)\b", lambda match: match[0] + "\u2060", escaped)
 
 
-def quoted(value: object) -> str:
-    r"""Return the beginning of a link's value in quotation marks, for display as plain text.
-
-    >>> print(quoted("<b>"))
-    '\<b\>'
-    """
-    return plain(repr(str(value)[:40]))
-
-
 OWN = "your_file"
 """Name of a visitor's own sequence; it lives in the session and is never part of a link."""
 
@@ -40,16 +31,6 @@ NUMBERS = ("n", "k", "b", "W", "repetitions", "seed")
 
 CHOICE_NAMES = ("dataset", "features", "frequencies", "sigma2", "preset", "loss", "scenario", *NUMBERS)
 """Names of the values of a choice: in a link, and keys of its widgets in the sidebar."""
-
-
-def _exact(value: object) -> str:
-    """Return a value for the link: short, and read back as the same number.
-
-    >>> _exact(10.0), _exact(0.3), _exact(0.12345678), _exact("rff")
-    ('10', '0.3', '0.12345678', 'rff')
-    """
-    short = f"{value:g}" if isinstance(value, float) else str(value)
-    return short if not isinstance(value, float) or float(short) == value else repr(value)
 
 
 def loss_in_words(settings: RunSettings) -> str:
@@ -98,16 +79,21 @@ class Choice:
 
     def to_query(self) -> dict[str, str]:
         """Return the values for the link; details only where they matter."""
-        values = self.values()
-        if self.settings.features.kind not in WITH_FREQUENCIES:
-            values.pop("frequencies")
-        if self.settings.features.kind != "rff":
-            values.pop("sigma2")
-        if self.settings.scenario == "continual":
-            values.pop("scenario")
-        if values["loss"] == "log":
-            values.pop("loss")
-        return {name: "all" if value is None else _exact(value) for name, value in values.items()}
+        kind, values = self.settings.features.kind, self.values()
+        left_out = {
+            "frequencies": kind not in WITH_FREQUENCIES,
+            "sigma2": kind != "rff",
+            "scenario": values["scenario"] == "continual",
+            "loss": values["loss"] == "log",
+        }
+        # Numbers are short, and read back as the same.
+        texts = {name: "all" if value is None else str(value).removesuffix(".0") for name, value in values.items()}
+        return {name: text for name, text in texts.items() if not left_out.get(name)}
+
+
+def _quoted(value: object) -> str:
+    """Return the beginning of a link's value in quotation marks, for display as plain text."""
+    return plain(repr(str(value)[:40]))
 
 
 def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dict[str, str]]:
@@ -122,23 +108,19 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dic
         raw, kind = values.get(name, default), float if SETTINGS[name].real else int
         low, high = SETTINGS[name].limits or (-math.inf, math.inf)
         try:
-            value = kind(str(raw).strip())
-            if not low <= value <= high:  # also catches NaN
-                raise ValueError
-        except (ValueError, OverflowError):
-            try:
-                wanted = float(str(raw))
-                value = default if math.isnan(wanted) else kind(min(max(wanted, low), high))
-            except (ValueError, OverflowError):
-                value = default
-            notes[name] = f"{name} = {quoted(raw)} is not possible ({low:,} to {high:,}); {value} is used."
+            wanted = float(str(raw))
+        except ValueError:
+            wanted = math.nan
+        value = default if math.isnan(wanted) else kind(min(max(wanted, low), high))
+        if value != wanted:
+            notes[name] = f"{name} = {_quoted(raw)} is not possible ({low:,} to {high:,}); {value} is used."
         return value
 
     def word(name: str, allowed: Iterable[str], default: str) -> Any:  # noqa: ANN401 - one of `allowed`
         raw = str(values.get(name, default))
         if raw in allowed:
             return raw
-        notes[name] = f"{name} = {quoted(raw)} is not known; {default} is used."
+        notes[name] = f"{name} = {_quoted(raw)} is not known; {default} is used."
         return default
 
     dataset = word("dataset", known, datasets.DEFAULT)

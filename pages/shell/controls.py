@@ -60,3 +60,8 @@ def for_experts(key: str, label: str = "For experts") -> Any:  # noqa: ANN401 - 
 def save(label: str, content: Any, file: str, kind: str, key: str, icon: str = "download", **more: Any) -> None:  # noqa: ANN401 - of st.download_button
     """Draw a button that saves a file, whose content is made when somebody asks for it; the page does not run again."""
     st.download_button(label, content, file, kind, key=key, icon=f":material/{icon}:", on_click="ignore", **more)
+
+
+def button(label: str, icon: str, key: str, help: str | None = None, *, place: Any = st, **more: Any) -> bool:  # noqa: ANN401 - as above, of st.button
+    """Draw a button with an icon; return whether it was clicked."""
+    return bool(place.button(label, icon=f":material/{icon}:", key=key, help=help, **more))

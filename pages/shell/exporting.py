@@ -117,25 +117,22 @@ def _score(made: Callable[[], Model] | None, choice: Choice) -> None:
     if next_file is None or made is None:
         return
     with place:
-        _scored(made, next_file)
-
-
-def _scored(made: Callable[[], Model], next_file: Any) -> None:  # noqa: ANN401 - Streamlit's upload
-    try:
-        with st.spinner("Reading and scoring"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the notes below
-            model = made()
-            table = model.recipe.read(next_file)
-            frame = model.predict_frame(table)
-    except InputError as error:
-        st.error(plain(str(error)))
-        return
-    for note in model.notes[:5]:
-        st.caption(plain(note))
-    st.markdown(plain(scored_in_words(model, frame)[1]))
-    # With a byte-order mark, Excel reads it as UTF-8.
-    content, kind = csv_text(frame, table).encode("utf-8-sig"), "tsv" if table.format.startswith("TSV") else "csv"
-    controls.save("Scored rows (CSV)", content, f"{table.name}-scored.{kind}", "text/csv", "scored", type="primary")
+        try:
+            with st.spinner("Reading and scoring"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the notes below
+                model = made()
+                table = model.recipe.read(next_file)
+                frame = model.predict_frame(table)
+        except InputError as error:
+            st.error(plain(str(error)))
+            return
+        for note in model.notes[:5]:
+            st.caption(plain(note))
+        st.markdown(plain(scored_in_words(model, frame)[1]))
+        # With a byte-order mark, Excel reads it as UTF-8.
+        content, kind = csv_text(frame, table).encode("utf-8-sig"), "tsv" if table.format.startswith("TSV") else "csv"
+        file = f"{table.name}-scored.{kind}"
+        controls.save("Scored rows (CSV)", content, file, "text/csv", "scored", type="primary")
 
 
 def _model_bytes(made: Callable[[], Model]) -> bytes:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import streamlit as st
@@ -15,7 +13,7 @@ from imrc.evaluation.significance import with_error
 from imrc.plots.fitting import PHONE_PX
 from imrc.report.against_others import interval_words
 from imrc.wording import RULES
-from pages.shell import running, state
+from pages.shell import controls, running, state
 from pages.shell.choice import Choice, plain
 
 _KEY = "screen"
@@ -92,8 +90,6 @@ PLACE_OF_SIDEBAR = f"""<style>@media (min-width: 769px) {{
   [data-testid=stAppViewContainer]:not(:has([data-testid=stSidebar])) {{ padding-left: {SIDEBAR_PX}px }}
 }}</style>"""
 
-_MARK = "shown_to_the_visitor"
-
 
 def _start_over() -> None:
     """Forget everything of this visit; the next run starts from the defaults."""
@@ -101,7 +97,8 @@ def _start_over() -> None:
     st.query_params.clear()
 
 
-def _message(error: Exception) -> None:
+def show_failure(error: Exception) -> bool:
+    """Show what failed, with ways on, and tell the server that it need not show it."""
     # Only kind and moment: the text of an error can name files of this machine. The server's log has it in full.
     st.error(
         "**Something went wrong here, and it is not your fault.** Nobody else is affected, and your settings are kept. "
@@ -111,30 +108,15 @@ def _message(error: Exception) -> None:
         icon=":material/sentiment_dissatisfied:",
     )
     left, right = st.columns(2)
-    left.button("Try again", icon=":material/refresh:", key="crash_again", width="stretch")
-    right.button(
-        "Start over", icon=":material/restart_alt:", key="crash_start_over", on_click=_start_over, width="stretch"
-    )
-
-
-@contextlib.contextmanager
-def shown() -> Iterator[None]:
-    """Show a message for whatever fails inside, then let it go on to the server's log."""
-    try:
-        yield
-    except Exception as error:
-        _message(error)
-        setattr(error, _MARK, True)
-        raise
-
-
-def was_shown(error: Exception) -> bool:
-    """Tell the server that it need not show a failure again."""
-    return getattr(error, _MARK, False)
+    controls.button("Try again", "refresh", "crash_again", place=left, width="stretch")
+    again = {"on_click": _start_over, "width": "stretch"}
+    controls.button("Start over", "restart_alt", "crash_start_over", place=right, **again)
+    return True
 
 
 _HEIGHT_PX = 44
 """Two lines of small text, or a bar of progress with its Stop: what is below does not move."""
+_PIN = "Keeps this run in view while you change settings, so that you can compare. It becomes part of the link."
 
 
 def _what(choice: Choice) -> str:
@@ -175,17 +157,9 @@ def show_line() -> None:
     fill(_kept(visit.choice))
     visit.show_result = fill
     pinned = visit.pinned is not None
-    row.button(
-        "Unpin" if pinned else "Pin",
-        key="pin",
-        type="tertiary",
-        icon=":material/keep_off:" if pinned else ":material/keep:",
-        on_click=visit.pin,
-        args=(None if pinned else visit.choice,),
-        help="Removes the pinned run."
-        if pinned
-        else "Keeps this run in view while you change settings, so that you can compare. It becomes part of the link.",
-    )
+    label, icon, told = ("Unpin", "keep_off", "Removes the pinned run.") if pinned else ("Pin", "keep", _PIN)
+    then = {"on_click": visit.pin, "args": (None if pinned else visit.choice,)}
+    controls.button(label, icon, "pin", told, place=row, type="tertiary", **then)
 
 
 def show_pinned() -> None:

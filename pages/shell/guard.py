@@ -8,13 +8,14 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, RedirectResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -51,16 +52,20 @@ _PAGE = (Path(st.__file__).with_name("static") / "index.html").read_text("utf-8"
 _PAGE = _PAGE.replace("</title>", f"</title>{_WHERE}", 1).replace("</body>", f"{frame.STYLE}</body>", 1)
 
 
-def _at(address: str, *, roomy: bool) -> Route:
-    text = _PAGE if roomy else _PAGE.replace("</body>", f"{frame.PLACE_OF_SIDEBAR}</body>", 1)
-    return Route(f"/{address}", lambda _: HTMLResponse(text, headers={"Cache-Control": "no-cache"}))
+def _answers(page: PageEntry) -> Iterator[Route]:
+    """Yield what answers at the address of a page, and at earlier ones and its name, which people type."""
+    text = _PAGE if page.roomy else _PAGE.replace("</body>", f"{frame.PLACE_OF_SIDEBAR}</body>", 1)
+    address = "" if page.default else page.url_path
+    yield Route(f"/{address}", lambda _: HTMLResponse(text, headers={"Cache-Control": "no-cache"}))
+    for name in {page.earlier, page.url_path} - {address, ""}:
+        yield Route(f"/{name}", lambda request: RedirectResponse(f"./{address}?{request.url.query}".rstrip("?")))
 
 
 def routes(pages: Iterable[PageEntry]) -> list[BaseRoute]:
     """Return what answers at the addresses of pages and below /documentation; Streamlit answers everywhere else."""
     article = Route(f"/{ARTICLE}", lambda _: FileResponse(_ARTICLE_FILE))
     documentation = Mount("/documentation", StaticFiles(directory=_SITE.parent, html=True))
-    return [article, documentation, *(_at(name, roomy=one.roomy) for one in pages for name in one.addresses)]
+    return [article, documentation, *chain.from_iterable(map(_answers, pages))]
 
 
 def _inline_scripts() -> str:

@@ -26,7 +26,7 @@ from imrc.paper import grid
 from imrc.report import FIRST_LOOK, Report
 from imrc.solvers import warm_up
 from imrc.sweeps import ResultStore, StoreError, default_store_path
-from pages.shell import keeping, state
+from pages.shell import controls, keeping, state
 from pages.shell.choice import Choice, plain
 from pages.shell.keeping import Kept
 
@@ -134,16 +134,13 @@ def compile_early() -> None:
 
 
 def ensure_compiled(slot: Any) -> None:  # noqa: ANN401 - Streamlit's own element
-    """Compile the solver, with progress in a slot; in later starts this loads it from the cache in a second."""
-    state = solver()
-    if state.done:
-        return
-    bar = slot.progress(0.0, text="Preparing the solver. At the first start it is compiled, which takes a few seconds.")
-    with state.lock:
-        if not state.done:
-            warm_up(lambda share, text: bar.progress(share, text=f"{text}. This happens only at the first start."))
-            state.done = True
-    bar.empty()
+    """Compile the solver, or wait, in a slot, until it is; in later starts this loads it from the cache in a second."""
+    if not solver().done:
+        told = "Preparing the solver. At the first start it is compiled, which takes a few seconds."
+        with slot, st.spinner(told), solver().lock:
+            if not solver().done:
+                warm_up()
+                solver().done = True
 
 
 def _stop(key: Hashable) -> None:
@@ -154,7 +151,7 @@ def stoppable(name: str, key: Hashable, text: str | None = None) -> Any:  # noqa
     """Draw a progress bar with a Stop button; where it is moved on is also where Stop or a closed tab ends the run."""
     row = st.container(horizontal=True, vertical_alignment="center")
     bar = row.progress(0.0, text=text, width=300)
-    row.button("Stop", icon=":material/stop:", key=f"stop-{name}", on_click=_stop, args=(key,), help="Ends the run.")
+    controls.button("Stop", "stop", f"stop-{name}", "Ends the run.", place=row, on_click=_stop, args=(key,))
     return bar
 
 
@@ -162,8 +159,8 @@ def stopped(name: str, told: str) -> None:
     """Say what was stopped, with a way on."""
     row = st.container(horizontal=True, vertical_alignment="center")
     row.warning(told, icon=":material/stop:")
-    on = {"icon": ":material/play_arrow:", "key": f"again-{name}", "help": "Runs the rest of this experiment."}
-    row.button("Go on", on_click=_stop, args=(None,), **on)
+    then = {"place": row, "on_click": _stop, "args": (None,)}
+    controls.button("Go on", "play_arrow", f"again-{name}", "Runs the rest of this experiment.", **then)
 
 
 def expected_s(sequence: imrc.TaskSequence, settings: RunSettings) -> float:

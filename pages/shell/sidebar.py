@@ -13,12 +13,19 @@ from imrc import datasets
 from imrc.core.settings import SETTINGS
 from imrc.features import FEATURE_DESCRIPTIONS, WITH_FREQUENCIES
 from imrc.wording import duration
-from pages.shell import frame, guard, running, state
+from pages.shell import controls, frame, guard, running, state
 from pages.shell.choice import OWN, PRESET_TITLES, Choice, plain
 
 _HALF_PX = 122
 """Two numbers side by side, also on a phone."""
 _STEPS = {"frequencies": 10, "sigma2": 1.0}
+_DOWNLOADS = (
+    "Downloads the dataset once, verifies it, and keeps it on this computer. Until then, the current result stays."
+)
+_RUNS = (
+    "Short runs start by themselves when you change a value. Longer ones wait for this button, and until then you see "
+    "the result for the previous values."
+)
 
 # Where the sidebar is closed, as on phones, a browser draws its widgets only when it is opened, and takes their values
 # from the defaults of the last run of the script: a value set in the session before that is lost, and the smallest
@@ -125,15 +132,8 @@ def _offer(name: str) -> None:
     status = datasets.status(name)
     if status.downloadable:
         size = f" ({datasets.size_in_words(status.size_bytes)})" if status.size_bytes else ""
-        if st.button(
-            f"Download{size}",
-            key=f"download_{name}",
-            type="primary",
-            icon=":material/download:",
-            width="stretch",
-            help="Downloads the dataset once, verifies it, and keeps it on this computer. Until then, the current "
-            "result stays.",
-        ):
+        look = {"type": "primary", "width": "stretch"}
+        if controls.button(f"Download{size}", "download", f"download_{name}", _DOWNLOADS, **look):
             _download(name)
     else:
         st.caption(f":material/cloud_off: {status.in_words}")
@@ -162,16 +162,8 @@ def _run(visit: state.Visit) -> None:
     elif visit.slow is not None:
         st.html("<style>.st-key-frame0, .st-key-frame3 { opacity: 0.45; }</style>")
         takes = f" (about {duration(visit.slow[1])})" if visit.slow[1] else ""
-        st.button(
-            f"Run{takes}",
-            type="primary",
-            icon=":material/play_arrow:",
-            width="stretch",
-            key="run",
-            on_click=visit.run,
-            help="Short runs start by themselves when you change a value. Longer ones wait for this button, and until "
-            "then you see the result for the previous values.",
-        )
+        look = {"type": "primary", "width": "stretch"}
+        controls.button(f"Run{takes}", "play_arrow", "run", _RUNS, on_click=visit.run, **look)
 
 
 def _settings(visit: state.Visit) -> None:

@@ -20,6 +20,7 @@ from imrc.datasets import Cut, DataError, Table
 from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult, RunSettings, StepResult
 from imrc.report import Report
+from pages.shell import controls
 from pages.shell.choice import CHOICE_NAMES, OWN, Choice, fit_to_dataset, from_values, plain
 from pages.shell.keeping import Kept
 
@@ -172,7 +173,8 @@ class Visit:
         values, notes = dict(values), []
         wanted, known = str(values.get("dataset", datasets.DEFAULT)), self.known_datasets()
         default = f"*{title_of(datasets.DEFAULT)}*"
-        if wanted == OWN and OWN not in known:
+        missing = wanted not in known and wanted in (OWN, *datasets.names())
+        if missing and wanted == OWN:
             # No other dataset is shown under these settings: they wait for the file.
             self.own_wanted, values = values, {}
             notes.append(
@@ -180,19 +182,18 @@ class Visit:
                 f"on the page *Your data*, and its settings are restored. Until then, you see {default} with its own "
                 "settings."
             )
-        missing = wanted in datasets.names() and wanted not in known
-        if missing:
+        elif missing:
             notes.append(f"{title_of(wanted)} is not on this computer; {default} is shown until it is.")
-        if missing or (wanted == OWN and OWN not in known):
-            values["dataset"] = datasets.DEFAULT
             values.pop("k", None)
+        if missing:
+            values["dataset"] = datasets.DEFAULT
         try:
             choice, corrected = self.fitted(values)
         except DataError as error:
             notes.append(f"{plain(str(error))} {default} is shown.")
             choice, corrected = self.fitted({**values, "dataset": datasets.DEFAULT})
         self._become(choice, [*notes, *corrected.values()])
-        if missing:
+        if missing and wanted != OWN:
             # The dataset asked for stays selected: its download is then at hand.
             st.session_state["dataset"] = wanted
             self.fit_widgets()
@@ -357,11 +358,5 @@ def show_notes() -> None:
     if mine.notes:
         row = st.container(horizontal=True, vertical_alignment="center")
         row.warning("  \n".join(mine.notes), icon=":material/build:")
-        row.button(
-            "Close",
-            key="close_notes",
-            type="tertiary",
-            icon=":material/close:",
-            on_click=mine.notes.clear,
-            help="Hides this message.",
-        )
+        close = {"place": row, "type": "tertiary", "on_click": mine.notes.clear}
+        controls.button("Close", "close", "close_notes", "Hides this message.", **close)
