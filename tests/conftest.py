@@ -53,23 +53,20 @@ def compiled() -> None:
     """Every kernel is compiled: for tests with limits of time or with processes side by side. See below."""
 
 
-# The kernels beside those of the solvers, by what needs them.
-OTHER_KERNELS = """
-import imrc
-from imrc.baselines import PUBLISHED
-imrc.diagnostics.assess(imrc.datasets.load("rotated_digits", tasks=5))
-imrc.evaluate(imrc.datasets.load("identical", tasks=3, samples=60), n=5, repetitions=1, methods=PUBLISHED)
-"""
+# What needs kernels: those of log loss, those of problem (3), and all others.
+COMPILING = (
+    "imrc.evaluate(tasks, n=5, repetitions=1)",
+    "imrc.evaluate(tasks, n=5, repetitions=1, preset='paper')",
+    "imrc.evaluate(tasks, n=5, repetitions=1, methods=imrc.baselines.PUBLISHED); imrc.diagnostics.assess(tasks)",
+)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes() -> None:
     """Compile once before there are several processes: side by side each would compile for itself."""
-    from imrc.solvers import warm_up
-
-    with subprocess.Popen([sys.executable, "-c", OTHER_KERNELS], cwd=ROOT) as others:
-        warm_up()
-    assert others.returncode == 0
+    start = "import imrc; tasks = imrc.datasets.load('identical', tasks=5, samples=60); "
+    compiling = [subprocess.Popen([sys.executable, "-c", start + code], cwd=ROOT) for code in COMPILING]
+    assert [one.wait() for one in compiling] == [0] * len(COMPILING)
 
 
 @pytest.hookimpl(tryfirst=True)
