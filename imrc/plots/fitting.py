@@ -138,9 +138,10 @@ def untitled(figure: go.Figure) -> tuple[str, str]:
 
 def _with_height(figure: go.Figure, height: float, more: int = 0) -> go.Figure:
     """Change the height of a figure, and the pixels above its plot by some more; the legend keeps its distance."""
-    layout = figure.layout
-    legend_y = 1 - (1 - layout.legend.y) * layout.height / height
-    return figure.update_layout(height=height, margin_t=layout.margin.t + more, legend_y=legend_y)
+    layout, legend_y = figure.layout, figure.layout.legend.y
+    if legend_y is not None:
+        legend_y = 1 - (1 - legend_y) * layout.height / height
+    return figure.update_layout(height=height, margin_t=(layout.margin.t or 0) + more, legend_y=legend_y)
 
 
 def _stacked(figure: go.Figure) -> go.Figure:

@@ -231,7 +231,7 @@ def test_a_chart_of_many_cells_is_small():
     cells = np.random.default_rng(0).random((200, 200))
     places = [[f"{i}<br>{j}" for i in range(200)] for j in range(200)]
     drawn = go.Heatmap(z=cells, customdata=places, hovertemplate="%{customdata}")
-    text = chart("cells", go.Figure(drawn, {"height": 400, "title": "cells", "legend": {"y": 1}}))
+    text = chart("cells", go.Figure(drawn, {"height": 400, "title": "cells"}))
     assert len(text) < 160_000
     drawn = json.loads(unpacked(text, "cells-drawn"))[0][0]["z"]
     shown = np.frombuffer(base64.b64decode(drawn["bdata"]), np.float32).reshape(200, 200)
