@@ -247,7 +247,7 @@ def _worth(card: Card) -> str:
     found = card["realised"]
     if not found:
         return "not measured: too few rows for a second n"
-    promised = f"promised by the theorems: {found['promised']:.1f}"
+    promised = f"if the tasks evolved as the theorems assume: {found['promised']:.1f}"
     if found["value"] is None:
         return f"beyond what was tried; {promised}"
     reach = "" if None in (found["low"], found["high"]) else f" [{found['low']:.0f}, {found['high']:.0f}]"

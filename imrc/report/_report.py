@@ -173,11 +173,11 @@ class Report:
         if self.is_first_look:
             return ()
         run, found, has_curve = self.run, effective_samples(self.run), len(self.curve) > 1
-        useless = self.advice.verdict == "none of these"
+        useless, promise = self.advice.verdict == "none of these", past.worth_sentence(run, self.verdict)
         said = (
             f"{self.measured} {past.reason_sentence(run, self.diagnosis, useless=useless)}".strip(),
-            f"{past.worth_sentence(run, self.verdict)} {past.RANGE}",
             past.realised_sentence(past.realised_samples(self.curve, self.n), self.n) if has_curve else "",
+            promise if has_curve else f"{promise} {past.RANGE}",
             past.borrowing_note(found),
             past.theorem_4_sentence(found, self.plan, run) if self.plan is not None and self.plan.of == "mean" else "",
         )

@@ -114,9 +114,10 @@ def worth_sentence(result: RunResult, verdict: Verdict | None = None) -> str:
         return f"**The theorems promise** no more than each task's own {worth.own:g} samples."
     promise, condition = ("promise", "") if verdict is None else verdict.promise
     instead = "before it has any labels" if result.scenario.kind == "before" else f"instead of {worth.own:g}"
+    each = "each task, while it is the newest," if result.scenario.kind == "newest" else "each task"
     interval = interval_text(worth)
     return (
-        f"**The theorems {promise}**, for the changes estimated in this run, that each task is worth {worth.mean:,.1f} "
+        f"**The theorems {promise}**, for the changes estimated in this run, that {each} is worth {worth.mean:,.1f} "
         f"samples {instead} ({'95 % interval ' if ' to ' in interval else ''}{interval}){condition}."
     )
 
@@ -253,18 +254,15 @@ def realised_text(found: Realised) -> str:
 
 
 def realised_sentence(found: Sequence[Realised], n: int) -> str:
-    """State what the errors show and what was promised, in Markdown."""
+    """State how many samples the errors show, and whether they agree with the promise, in Markdown."""
     main = found[-1]
-    name, promised = f"{RULES[main.rule].lower()} learning", f"{main.promised.mean:,.1f}"
+    name = f"{RULES[main.rule].lower()} learning"
     if math.isnan(main.value):
         return (
             f"**The errors do not imply a number of samples.** Learning each task alone, with {main.least} to "
-            f"{main.most} samples, never clearly reaches the error of {name} with {n}. The theorems promise {promised}."
+            f"{main.most} samples, never clearly reaches the error of {name} with {n}."
         )
-    other = f"the errors imply {'fewer' if main.promised.mean > main.high else 'more'}"
-    unknown = "one repetition cannot show whether the two agree"
-    verdict = {None: unknown, True: "the two agree", False: other}[main.agrees]
-    return (
-        f"**A task alone would need {realised_text(main)} samples** to match {name} with {n}. The theorems promise "
-        f"{promised}: {verdict}."
-    )
+    other = f"{'fewer' if main.promised.mean > main.high else 'more'} than promised"
+    unknown = "though one repetition cannot show whether that agrees with the promise"
+    verdict = {None: unknown, True: "which agrees with the promise", False: other}[main.agrees]
+    return f"**A task alone would need {realised_text(main)} samples** to match {name} with {n}, {verdict}."
