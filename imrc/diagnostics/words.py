@@ -248,7 +248,7 @@ def questions(result: Assessment, n: float) -> list[Question]:
     if result.change is not None:
         ratio, low, high = result.ratio_at(n)
         size = "Yes" if high < 1 else "No" if low > 1 else "Perhaps"
-        interval = f"n d² / σ² = {number(ratio)} ({number(low)} to {number(high)})"
+        interval = f"change ÷ noise, n d² / σ² = {number(ratio)} ({number(low)} to {number(high)})"
         asked.append(Question("Is a step smaller than the noise?", size, interval, "1"))
     tests, verdict = result.innovations, result.verdict
     if tests is not None:

@@ -268,11 +268,11 @@ def warm_up(progress: Callable[[float, str], object] = lambda _share, _text: Non
     from imrc.solvers.logistic import solve_in_turn
 
     ones, zeros = np.ones((2, 2)), np.zeros(4)
-    progress(0.0, "Compiling: subgradient method")
+    progress(0.0, "Preparing the solver, part 1 of 2")
     Problem(prepare_instances(ones), zeros, zeros).solve(2, 1)
-    progress(0.4, "Compiling: rule for log loss")
+    progress(0.4, "Preparing the solver, part 2 of 2")
     solve_in_turn(ones, np.arange(2), ones[:1] / 2, ones[0, :1], zeros.reshape(1, 2, 2), primal=True, tolerances=1.0)
-    progress(1.0, "Compiled")
+    progress(1.0, "The solver is ready")
 
 
 def scores(X1: Floats, mu: Floats, n_classes: int) -> Floats:

@@ -145,5 +145,5 @@ def test_warm_up_tells_its_progress():
     warm_up(lambda share, text: news.append((share, text)))
     shares = [share for share, _ in news]
     assert shares == sorted(shares)
-    assert (shares[0], news[-1]) == (0.0, (1.0, "Compiled"))
-    assert [text for _, text in news[:-1]] == ["Compiling: subgradient method", "Compiling: rule for log loss"]
+    assert (shares[0], news[-1]) == (0.0, (1.0, "The solver is ready"))
+    assert [text for _, text in news[:-1]] == [f"Preparing the solver, part {part} of 2" for part in (1, 2)]
