@@ -57,18 +57,17 @@ def shipped_scores(choice: Choice) -> pd.DataFrame | None:
 
 def size_chosen(scores: pd.DataFrame, n: int, place: Any) -> int:  # noqa: ANN401 - a container
     """Let a visitor choose among the shipped n; at first the one nearest to that of the sidebar."""
-    sizes = sorted(set(scores["n"]))
-    controls.start_anew(n, compare_n=min(sizes, key=lambda size: abs(size - n)))
-    first = sizes.index(min(sizes, key=lambda size: abs(size - n)))
+    sizes = {size: str(size) for size in sorted(set(scores["n"]))}
+    nearest = min(sizes, key=lambda size: abs(size - n))
+    controls.start_anew(n, compare_n=nearest)
     told = "Initially the value closest to n in the sidebar. For any other n, use *Measure with these settings*."
-    sizes_in_words = {size: str(size) for size in sizes}
-    return int(controls.switch("Samples per task n", sizes_in_words, "compare_n", told, place=place, index=first))
+    shown = {"index": list(sizes).index(nearest), "place": place}
+    return int(controls.switch("Samples per task n", sizes, "compare_n", told, **shown))
 
 
 def kind_chosen(settings: RunSettings, place: Any) -> ScoreKind:  # noqa: ANN401 - a container
     """Let a visitor choose the error; at first that of the scenario, where methods are compared by it."""
-    own = SCENARIOS[settings.scenario].kind
-    first: ScoreKind = next((known for known in ERROR_TITLES if known == own), "average")
+    first = own if (own := SCENARIOS[settings.scenario].kind) in ERROR_TITLES else "average"
     controls.start_anew(settings.scenario, compare_kind=first)
     told = "  \n".join(f"**{ERROR_TITLES[name]}**: {words}." for name, words in SCORE_KINDS.items())
     shown = {"index": list(ERROR_TITLES).index(first), "width": 200, "place": place}
@@ -76,33 +75,27 @@ def kind_chosen(settings: RunSettings, place: Any) -> ScoreKind:  # noqa: ANN401
     return kind
 
 
-def _runs(choice: Choice, names: Sequence[str], head: _Place | None = None) -> list[RunResult]:
-    """Return the runs of IMRC and the named methods that came to their end; who is ahead so far is in `head`."""
-    sequence, found = state.visit().sequence_for(choice), []
+def measured_scores(choice: Choice, names: Sequence[str], kind: ScoreKind, head: _Place) -> pd.DataFrame:
+    """Return the scores of IMRC and the named methods, run where they are not kept; `head` has who is ahead so far."""
+    sequence, found = state.visit().sequence_for(choice), list[RunResult]()
     changes = running.comparison_changes(choice.settings, names)
     missing = len(running.comparison_kept(sequence, choice.settings, names)) < len(changes)
-    slot = st.empty() if head is None else head.empty()
+    slot = head.empty()
     for number, change in enumerate(changes, start=1):
         run = running.result_of(choice, **change)  # with a bar, the time left and Stop; who stopped it is told so
         found += [run] if run is not None and run.n_tasks == len(sequence) else []
-        if head is not None and missing and found:
+        if missing and found:
             ahead = comparison_summary(comparison_table(score_table(found)), sequence.name)
             left = sum(len(IMRC_RULES) if one["methods"] == ("imrc",) else 1 for one in changes[number:])
             here = score_table(found)["method"].nunique()
             slot.markdown(f"# {here} of {here + left} methods so far\n{ahead}")
     slot.empty()
-    return found
-
-
-def measured_scores(choice: Choice, names: Sequence[str], kind: ScoreKind, head: _Place) -> pd.DataFrame:
-    """Return the scores of IMRC and the named methods, which are run where they are not kept."""
-    results = _runs(choice, names, head)
-    if kind == "before" and len(state.visit().sequence()) < 2:
+    if kind == "before" and len(sequence) < 2:
         st.warning("Testing a task before it is learnt takes at least two tasks.", icon=":material/info:")
-        results = []
-    if not results:
+        found = []
+    if not found:
         st.stop()
-    return score_table(results)
+    return score_table(found)
 
 
 def reference_in(scores: pd.DataFrame, kind: ScoreKind) -> str:

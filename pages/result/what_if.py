@@ -61,6 +61,11 @@ _TOLD = {
     "and testing. Without correction for multiple comparisons, about one interval in 20 excludes 0 by chance.",
 }
 """How each answer was found."""
+_HOW: dict[str, tuple[Callable[..., Any], Callable[..., str], Callable[..., Any]]] = {
+    "blocks": (asked.over_blocks, asked.blocks_sentence, blocks_chart),
+    "order": (asked.shuffled, asked.shuffled_sentence, gains_chart),
+    "drop": (asked.without, asked.without_sentence, without_chart),
+}
 
 
 def show(result: RunResult, sequence: imrc.TaskSequence) -> None:
@@ -76,37 +81,28 @@ def show(result: RunResult, sequence: imrc.TaskSequence) -> None:
     if settings.scenario != "continual":
         st.caption("These runs always learn tasks as they arrive, in every scenario.")
     sizes = asked.block_sizes(head, settings) if question == "blocks" else []
-    if question == "blocks" and not sizes:
-        told = "There are too few rows for blocks of another size with so many samples per task."
-        st.info(told, icon=":material/info:")
-    elif question != "blocks" and len(head) < 3:
-        st.info("At least 3 tasks are needed.", icon=":material/info:")
-    elif _shown(question, head, settings, sizes):
-        st.caption(_TOLD[question])
-
-
-def _shown(question: str, head: imrc.TaskSequence, settings: RunSettings, sizes: list[int]) -> bool:
-    """Answer in words and with a chart; return whether all runs have ended."""
+    if not sizes and (question == "blocks" or len(head) < 3):
+        few = "There are too few rows for blocks of another size with so many samples per task."
+        st.info(few if question == "blocks" else "At least 3 tasks are needed.", icon=":material/info:")
+        return
+    options: dict[str, Any] = {}
+    told: tuple[Any, ...] = ()  # what sentence and chart need beside what was found
+    needs: tuple[imrc.TaskSequence, RunSettings] | None = None
     if question == "blocks":
+        options, told = {"sizes": sizes, "diagnose": assess}, (round(float(head.sizes.mean())),)
         needs = asked.in_blocks(head, sizes[0]), asked.settings_for(sizes[0], head, settings)
-        blocks = partial(asked.over_blocks, head, settings, sizes, diagnose=assess)
-        found, present = _found((question,), head, settings, blocks, needs), round(float(head.sizes.mean()))
-        if found is not None:
-            st.markdown(asked.blocks_sentence(found, present))
-            charts.show(blocks_chart, found, present, name="what-if-blocks")
-            charts.csv(found, name="what-if-blocks")
-    elif question == "order":
-        found = _found((question,), head, settings, partial(asked.shuffled, head, settings))
-        if found is not None:
-            st.markdown(asked.shuffled_sentence(found))
-            charts.show(gains_chart, found, name="what-if-order")
-    else:
+    elif question == "drop":
         middle = max(1, len(head) // 2)
         controls.start_anew((head.fingerprint, len(head)), what_if_task=middle)
-        told = "All other tasks are learnt without it, on the same rows."
-        left = controls.number("Task left out", 1, len(head), middle, "what_if_task", told, width=200) - 1
-        found = _found((question, left), head, settings, partial(asked.without, head, settings, left))
-        if found is not None:
-            st.markdown(asked.without_sentence(found, left))
-            charts.show(without_chart, found, left, head.labels, name="what-if-drop")
-    return found is not None
+        why = "All other tasks are learnt without it, on the same rows."
+        left = controls.number("Task left out", 1, len(head), middle, "what_if_task", why, width=200) - 1
+        options, told = {"task": left}, (left,)
+    learn, say, draw = _HOW[question]
+    found = _found((question, *told), head, settings, partial(learn, head, settings, **options), needs)
+    if found is None:
+        return
+    st.markdown(say(found, *told))
+    charts.show(draw, found, *told, *((head.labels,) if question == "drop" else ()), name=f"what-if-{question}")
+    if question == "blocks":
+        charts.csv(found, name="what-if-blocks")
+    st.caption(_TOLD[question])
