@@ -187,8 +187,7 @@ def headline() -> str:
 def both_readings() -> str:
     """Return in one sentence how many cells of all n agree with print if the error is the one the paper describes."""
     own, _, others, _ = _near("average")
-    described = "the average over all steps and tasks, as the paper's text says, not as in its authors' script"
-    return f"If the error is {described}, we reproduce {own} and {others}."
+    return f"With the average over all steps and tasks, as the paper's text describes, we reproduce {own} and {others}."
 
 
 def absent() -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -136,15 +136,21 @@ def _changed(choice: Choice) -> Changed:
         return _changes.get_or_make((sequence.fingerprint, seed, names), lambda: what_changed(sequence, seed=seed))
 
 
-def _what(choice: Choice, _result: Assessment, _row: _Row) -> None:
+def _what(choice: Choice, _result: Assessment, row: _Row) -> None:
     found = _changed(choice)
     if not len(found.table):
         st.info("No column varies within a task, so there is nothing to compare.", icon=":material/info:")
         return
-    st.markdown(f"**{words.changed_sentence(found)}**")
-    charts.show(evolving.changed_panels, found, name="changed")
+    builder, name = evolving.changed_panels, "changed"
     if image_side(found.columns) is not None:
-        charts.show(evolving.changed_images, found, name="changed-images")
+        told = "The columns that changed most, or average images of early and late tasks."
+        if (
+            controls.switch("Of", {"columns": "Columns", "images": "Images"}, "evolving_what", told, place=row)
+            == "images"
+        ):
+            builder, name = evolving.changed_images, "changed-images"
+    st.markdown(f"**{words.changed_sentence(found)}**")
+    charts.show(builder, found, name=name)
     told = f" {found.left_out:,} columns that are constant within tasks are left out." if found.left_out else ""
     st.caption(
         "Label shift: the share of a class changes. Input shift: a column changes in all classes alike. Concept "
@@ -228,33 +234,21 @@ def _component(choice: Choice, result: Assessment) -> None:
     first = dict(zip(("evolving_class", "evolving_component"), divmod(most_changing(shown), width), strict=True))
     # Another sequence or representation has other components. Those of a visitor's own file are not part of a link.
     controls.start_anew((sequence.fingerprint, shown.representation, width), **first)
-    bound: dict[str, Any] = {} if choice.dataset == OWN else {"bind": "query-params"}
+    bound: dict[str, Any] = {"bind": None} if choice.dataset == OWN else {}
     left, right = st.columns(2)
-    block = left.selectbox(
-        "Class",
-        range(sequence.n_classes),
-        first["evolving_class"],
-        format_func=sequence.class_names.__getitem__,
-        key="evolving_class",
-        help="Each class has its own block of the mean vector.",
-        **bound,
-    )
-    position = right.selectbox(
-        "Component",
-        range(width),
-        first["evolving_component"],
-        format_func=lambda i: words.feature_label(i, width, names),
-        key="evolving_component",
-        help="The share of the class, or a feature within the class. Default: the one that changes most.",
-        **bound,
-    )
-    name = f"{words.feature_label(position, width, names)}, class {sequence.class_names[block]}"
-    charts.show(
-        evolving.component_chart,
-        component_tracks(shown, block * width + position),
-        name,
-        name="evolving-component",
-    )
+
+    def chosen(label: str, titles: Iterable[str], key: str, told: str, place: _Row) -> tuple[int, str]:
+        named = dict(enumerate(titles))
+        found = controls.menu(label, named, key, told, index=first[key], place=place, **bound)
+        return found, named[found]
+
+    told = "Each class has its own block of the mean vector."
+    block, of = chosen("Class", sequence.class_names, "evolving_class", told, left)
+    told = "The share of the class, or a feature within the class. Default: the one that changes most."
+    labels = (words.feature_label(i, width, names) for i in range(width))
+    position, name = chosen("Component", labels, "evolving_component", told, right)
+    tracks = component_tracks(shown, block * width + position)
+    charts.show(evolving.component_chart, tracks, f"{name}, class {of}", name="evolving-component")
     if shown is not result:
         st.caption("The chart shows the standardised columns of the data. The rules learn from features that mix them.")
     st.markdown(_TRACKS)

@@ -27,7 +27,8 @@ def switch(label: str, titles: Mapping[T, str], key: str, help: str, *, place: A
 
 def menu(label: str, titles: Mapping[T, str], key: str, help: str, *, place: Any = st, **more: Any) -> Any:  # noqa: ANN401 - as above, of st.selectbox
     """Draw a choice among many in a list; return the key of the one chosen."""
-    return place.selectbox(label, list(titles), format_func=titles.get, key=key, bind="query-params", help=help, **more)
+    more = {"bind": "query-params", "format_func": titles.get} | more
+    return place.selectbox(label, list(titles), key=key, help=help, **more)
 
 
 def number(label: str, low: T, high: T, usual: T, key: str, help: str, *, place: Any = st, **more: Any) -> T:  # noqa: ANN401 - as above, of st.number_input

@@ -63,8 +63,8 @@ STYLE = f"""<style>
 [data-testid=stWidgetLabel] button[aria-label^=Help] svg,
 :focus-within > [data-testid=stWidgetLabel] button[aria-label^=Help] {{ visibility: visible }}
 [data-testid=stHeaderActionElements] {{ display: none }}
-[data-testid=stMain] :is(.st-key-headline, .st-key-landing_title) h1, [data-testid=stMain] .st-key-lower_headline h2,
-[data-testid=stMain] .st-key-to_do h3 {{ padding: 0 }}
+[data-testid=stMain] [data-testid=stMarkdown] h1 {{ padding: 0 0 0.6rem }}
+[data-testid=stMain] :is([class*=headline] :is(h1, h2), .st-key-landing_title h1, .st-key-to_do h3) {{ padding: 0 }}
 .stMainBlockContainer.stMainBlockContainer {{ max-width: none }}
 .st-key-run_line.st-key-run_line {{ overflow: visible }}
 .st-key-landing_title.st-key-landing_title {{ min-height: 2.5rem }}
@@ -72,6 +72,8 @@ STYLE = f"""<style>
 .st-key-lower_headline.st-key-lower_headline {{ min-height: 3.4rem }}
 .st-key-headline.st-key-headline {{ min-height: 4.2rem }}
 .st-key-to_do.st-key-to_do {{ min-height: 4rem; padding-top: 0.5rem }}
+.st-key-own_upload.st-key-own_upload {{ min-height: 6rem }}
+.stTabs [data-testid=stElementContainer] {{ min-height: 13.25rem }}
 @media (max-width: 1200px) {{
   .st-key-closer [data-testid=stHorizontalBlock].stHorizontalBlock {{ flex-direction: column }}
   .st-key-closer [data-testid=stColumn].stColumn {{ flex: none; width: 100% }}
@@ -82,6 +84,7 @@ STYLE = f"""<style>
   .st-key-lower_headline.st-key-lower_headline {{ min-height: 8rem }}
   .st-key-headline.st-key-headline {{ min-height: 12.5rem }}
   .st-key-to_do.st-key-to_do {{ min-height: 10.5rem }}
+  .st-key-own_upload.st-key-own_upload {{ min-height: 9.3rem }}
   [data-testid=stExpandSidebarButton] {{ width: auto }}
   [data-testid=stExpandSidebarButton]::after {{ content: "Pages and settings"; padding-left: 0.5rem }}
 }}

@@ -12,5 +12,5 @@ row = st.container(horizontal=True)
 controls.part("Show", views.PARTS, "paper_part", "Choose one of the paper's tables or figures.", row)(row)
 st.caption(
     "V. Álvarez, S. Mazuelas, J. A. Lozano: *Minimax Forward and Backward Learning of Evolving Tasks with Performance "
-    "Guarantees*, NeurIPS 2023. Our numbers come with the app, and this page computes nothing."
+    "Guarantees*, NeurIPS 2023."
 )

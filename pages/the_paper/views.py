@@ -200,8 +200,8 @@ def _characteristics(_row: _Row) -> None:
 
 
 def _algorithm(_row: _Row) -> None:
-    """Show the flow diagram, Algorithm 1 and the table of notation, with the functions that do each part."""
-    left, right = st.columns(2, gap="medium")
+    """Show the flow diagram beside Algorithm 1; in the fold the functions that do each part, and the notation."""
+    left, right = st.columns([2, 3], gap="medium")
     with left:
         charts.show(flow_diagram, name="paper-flow", alt=f"Flow diagram. {flow_in_words()}")
         st.caption(
@@ -209,18 +209,19 @@ def _algorithm(_row: _Row) -> None:
             "from *k* − 1 down to *k* − *b*."
         )
     with right:
-        titles = {name: f"{method.lines_of(name)}, {name}" for line in method.ALGORITHM for name in line.functions}
-        told = "This is the source of the function that runs."
-        chosen = controls.menu("Function", titles, "paper_function", told)
-        st.code(method.source(chosen), language="python", height=520)
-    st.markdown("### Algorithm 1: IMRC at step k")
-    rows = [("", "line", "equation", "function")]
-    for number, line in enumerate(method.ALGORITHM, start=1):
-        functions = ", ".join(f"`{name.removeprefix('imrc.')}`" for name in line.functions)
-        rows.append((str(number), f"{'&emsp;' * line.depth}{line.text}", line.equation, functions))
-    _rows(rows)
-    st.markdown("### Notation")
-    _rows([("", "Alone", "Forward", "Backward", "Forward and backward", "Here"), *method.NOTATION])
+        st.markdown("### Algorithm 1: IMRC at step k")
+        rows = [("", "line", "equation", "function")]
+        for number, line in enumerate(method.ALGORITHM, start=1):
+            functions = ", ".join(f"`{name.removeprefix('imrc.')}`" for name in line.functions)
+            rows.append((str(number), f"{'&emsp;' * line.depth}{line.text}", line.equation, functions))
+        _rows(rows)
+    with controls.for_experts("paper_experts") as fold:
+        if fold.open:
+            titles = {name: f"{method.lines_of(name)}, {name}" for line in method.ALGORITHM for name in line.functions}
+            told = "This is the source of the function that runs."
+            st.code(method.source(controls.menu("Function", titles, "paper_function", told)), height=520)
+            st.markdown("### Notation")
+            _rows([("", "Alone", "Forward", "Backward", "Forward and backward", "Here"), *method.NOTATION])
 
 
 def _rows(rows: list[tuple[str, ...]]) -> None:

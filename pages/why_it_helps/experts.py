@@ -75,6 +75,8 @@ def _regimes(_choice: Choice, _report: Report) -> None:
 
 
 def _numbers(_choice: Choice, report: Report) -> None:
+    for text in report.worth[2 + (len(report.curve) > 1) :]:
+        st.markdown(text)
     found = report.diagnosis
     ratio = found.ratio_at(report.n) if found is not None and found.change is not None else None
     if said := next_task_sentence(report.run, ratio):

@@ -69,25 +69,21 @@ picture = controls.part(
     "The paper's figure with this run marked, what each task is worth, and what other values of n, k and b would add.",
     place=row,
 )
-count = controls.toggle(
-    "Count in errors",
-    "realised",
-    "Runs several values of n and finds the one at which learning alone reaches the same error.",
-    place=row,
-)
+told = "Runs several values of n and finds the one at which learning alone reaches the same error."
+counted = not st.session_state.get("realised") and running.runs_by_n(kept=True)  # without being asked
+count = not counted and controls.toggle("Count in errors", "realised", told, place=row)
 report = running.current_report(diagnosed=True, labels=count, whole=True)
 if report is None:
     st.stop()
 with head:
     st.markdown(f"# {measured_sentence(report.run, report.name)}")
-    # The headline has what was measured; shares and Theorem 4 are below the picture.
-    said = [text.removeprefix(report.measured).strip() for text in report.worth]
-    above = 2 + (len(report.curve) > 1)
-    st.markdown("\n\n".join(filter(None, (report.decision.sentence, *said[:above]))))
+    # The headline has what was measured; shares and Theorem 4 are for experts.
+    said = (text.removeprefix(report.measured).strip() for text in report.worth[: 2 + (len(report.curve) > 1)])
+    advice = "" if report.pays else report.decision.sentence  # else the headline agrees with the advice
+    st.markdown("\n\n".join(filter(None, (advice, *said))))
     told = "" if report.diagnosis is None or report.diagnosis.change is not None else f" {TOO_FEW}"
     st.caption(f"Verdict on the page *Is it evolving?*: {report.verdict.title if report.verdict else 'none'}.{told}")
 picture(report)
-st.caption(" ".join(said[above:]))
 with controls.for_experts("ess_experts") as fold:
     if fold.open:
         told = "Where the curves come from, how informative the theorems' guarantee is, and all numbers."

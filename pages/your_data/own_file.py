@@ -18,10 +18,11 @@ from pages.shell import guard, keeping, state, streamlit_private
 from pages.shell.choice import plain
 
 SAMPLE = "pumps.csv"
+_WHY = "The notes below say which reading was used, and why."
 _WIDGETS = {
-    "own_read_dayfirst": ("Dates such as 1/2/2020", "The notes below say which reading was used, and why."),
-    "own_read_decimal": ("Decimals follow", "The notes below say which reading was used, and why."),
-    "own_read_header": ("The first row contains", "The notes below say which reading was used, and why."),
+    "own_read_dayfirst": ("Dates such as 1/2/2020", _WHY),
+    "own_read_decimal": ("Decimals follow", _WHY),
+    "own_read_header": ("The first row contains", _WHY),
     "own_read_sheet": ("Sheet", "The first sheet with a table is read."),
     "own_label": ("Label: the column to predict", "A column with 2 to 50 different values, or with measured numbers."),
     "own_block": ("Rows per task", "Blocks follow the order of the file. An incomplete last block is left out."),
@@ -45,9 +46,10 @@ _FULL = (
     "Files of visitors who leave are deleted within a minute, so try again shortly, or upload a smaller part of your "
     "file."
 )
-_SHOWN = {
-    **{"dayfirst": {True: "day first", False: "month first"}, "decimal": {".": "a point", ",": "a comma"}},
-    **{"header": {True: "names of columns", False: "data"}, "sheet": {}},
+_SHOWN: dict[str, dict[Any, str]] = {
+    "dayfirst": {True: "day first", False: "month first"},
+    "decimal": {".": "a point", ",": "a comma"},
+    "header": {True: "names of columns", False: "data"},
 }
 """What the readings of a file are called."""
 
@@ -97,14 +99,8 @@ def readings(table: Table) -> tuple[Table, dict[str, Any]]:
         return table, {}
     row = st.container(horizontal=True)
     for name, values in table.choices.items():
-        words = _SHOWN[name]
-        value = _kept(
-            row.selectbox,
-            f"own_read_{name}",
-            sorted(values, key=str),
-            usual=values[0],
-            format_func=lambda value, words=words: words.get(value, str(value)),
-        )
+        options = {value: _SHOWN.get(name, {}).get(value, str(value)) for value in sorted(values, key=str)}
+        value = _kept(row.selectbox, f"own_read_{name}", list(options), usual=values[0], format_func=options.get)
         if value != values[0]:
             chosen[name] = value
     if chosen != visit.own_choices.get("reading", {}):

@@ -49,14 +49,15 @@ if visit.own_adopted:
 cards = st.container(horizontal=True)
 for name, value, note in (
     ("Tasks", len(sequence), None),
-    ("Samples", int(sequence.sizes.sum()), f"Of {cut.rows_read:,} rows in the file."),
     ("Classes", sequence.n_classes, plain(", ".join(sequence.class_names[:20]))),
     ("Features", sequence.n_features, "Columns used for learning. Words become 0/1 columns in a run."),
-    ("Largest n", limit, "Training samples left in the smallest task after its test samples are set aside."),
 ):
     cards.metric(name, f"{value:,}", border=True, help=note)
-st.markdown("\n".join(f"* {plain(sentence)}" for sentence in cut.in_words()))
+decided = cut.in_words()
+always = decided.pop(1 + len(cut.warnings()))  # which every file is told
+st.markdown("\n".join(f"* {plain(sentence)}" for sentence in decided))
 with controls.for_experts("own_details", "Rows of each task, and what happens to each column") as fold:
     if fold.open:
+        st.markdown(plain(always))
         charts.show(class_balance, cut.task_table(), name="class-balance")
         charts.table(cut.columns, name="columns", height="content" if len(cut.columns) <= 12 else 440)

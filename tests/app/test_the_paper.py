@@ -71,6 +71,7 @@ def test_datasets_stand_beside_print_and_algorithm_beside_its_functions(page):
     assert not test.exception
     assert test.dataframe[0].value.equals(cells.characteristics())
     assert "imrc table --kind characteristics" in [c.value for c in test.code]
+    page.session_state["paper_experts"] = True
     test = part(test, "method")
     assert not test.exception
     assert "`core.recursions.revise`" in texts(test)
