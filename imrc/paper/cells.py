@@ -172,7 +172,7 @@ def agreement(cells: pd.DataFrame) -> str:
         for who, part in zip(words, _own_and_others(both), strict=True)
         if len(part)
     ]
-    return f"Within {decimal(TOLERANCE, 2)} of the printed value here: {'; '.join(parts)}."
+    return f"Within {decimal(TOLERANCE, 2)} of the printed value: {'; '.join(parts)}."
 
 
 def headline() -> str:

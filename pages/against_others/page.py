@@ -21,7 +21,8 @@ visit = state.visit()
 choice = visit.choice
 sequence, title = visit.sequence(), state.title_of(choice.dataset)
 shipped = views.shipped_scores(choice)
-head = st.container()
+head = st.container(key="head_rivals")
+head.empty()  # a container of nothing would take no room
 place = st.container(horizontal=True, vertical_alignment="bottom")
 measure = shipped is None or controls.toggle(
     "Measure with these settings",

@@ -29,6 +29,8 @@ if lands:  # its picture is above
 else:
     views.scenario_switch()
     chart, task = st.columns([3, 2], gap="medium")
+    chart = chart.container(key="could_do")
+    chart.empty()  # as above
     with task:
         views.what_a_task_is(sequence)
     below = st.container()

@@ -107,29 +107,18 @@ def how_judged(report: Report) -> None:
     st.caption("  \n".join(said), help=told)
 
 
-VIEWS = {
-    "time": "As tasks arrive",
-    "tasks": "Ladder by task",
-    "budget": "How many labels?",
-    "what_if": "What if?",
-}
-
 _weights_kept = Kept[tuple[Hashable, ...], pd.DataFrame]("weights")
 
 
 def show(report: Report, sequence: imrc.TaskSequence) -> None:
     """Draw the picture a visitor chose; the others are not computed."""
     about = "One chart at a time shows what is behind the answer above."
-    view = controls.switch("Look closer", VIEWS, "view", about, label_visibility="collapsed")
-    if view == "time":
-        heatmaps(report)
-        st.markdown(report.accounts or whole(report).accounts)
-    elif view == "tasks":
-        charts.show(run_ladder, report.run, name="ladder")
-    elif view == "budget":
-        budget()
-    else:
-        what_if.show(report.run, sequence)
+    controls.part("Look closer", VIEWS, "view", about, label_visibility="collapsed")(report, sequence)
+
+
+def _time(report: Report, _sequence: imrc.TaskSequence) -> None:
+    heatmaps(report)
+    st.markdown(report.accounts or whole(report).accounts)
 
 
 def heatmaps(report: Report, quantity: Quantity = "error") -> None:
@@ -149,7 +138,7 @@ def heatmaps(report: Report, quantity: Quantity = "error") -> None:
         st.caption(plain_errors_note(plain(run.rare_class)))
 
 
-def budget() -> None:
+def _budget(_report: Report, _sequence: imrc.TaskSequence) -> None:
     """Show the error against samples per task, and how many samples reach the same error."""
     report = current_report(labels=True)
     if report is None or not report.curve:
@@ -159,6 +148,14 @@ def budget() -> None:
     st.markdown(report.labels[0])
     charts.show(budget_chart, table, run, name="label-budget")
     charts.csv(table, name=f"label-budget-{run.name}")
+
+
+VIEWS = {
+    "time": ("As tasks arrive", _time),
+    "tasks": ("Ladder by task", lambda report, _: charts.show(run_ladder, report.run, name="ladder")),
+    "budget": ("How many labels?", _budget),
+    "what_if": ("What if?", lambda report, sequence: what_if.show(report.run, sequence)),
+}
 
 
 def _risks(report: Report, _sequence: imrc.TaskSequence) -> None:

@@ -48,9 +48,11 @@ def part(
     key: str,
     help: str,
     place: Any = st,  # noqa: ANN401 - as above
+    **more: Any,  # noqa: ANN401 - as above
 ) -> Callable[..., object]:
     """Draw a choice among parts of a page, each with a title; return what draws the one chosen."""
-    return parts[switch(label, {name: title for name, (title, _) in parts.items()}, key, help, place=place)][1]
+    titles = {name: title for name, (title, _) in parts.items()}
+    return parts[switch(label, titles, key, help, place=place, **more)][1]
 
 
 def for_experts(key: str, label: str = "For experts") -> Any:  # noqa: ANN401 - Streamlit's own element

@@ -73,6 +73,7 @@ STYLE = f"""<style>
 .st-key-headline.st-key-headline {{ min-height: 4.2rem }}
 .st-key-to_do.st-key-to_do {{ min-height: 4rem; padding-top: 0.5rem }}
 .st-key-own_upload.st-key-own_upload {{ min-height: 6rem }}
+[class*=st-key-head_][class*=st-key-head_] {{ min-height: 10rem }}
 .stTabs [data-testid=stElementContainer] {{ min-height: 13.25rem }}
 @media (max-width: 1200px) {{
   .st-key-closer [data-testid=stHorizontalBlock].stHorizontalBlock {{ flex-direction: column }}
@@ -85,6 +86,8 @@ STYLE = f"""<style>
   .st-key-headline.st-key-headline {{ min-height: 12.5rem }}
   .st-key-to_do.st-key-to_do {{ min-height: 10.5rem }}
   .st-key-own_upload.st-key-own_upload {{ min-height: 9.3rem }}
+  [class*=st-key-head_][class*=st-key-head_] {{ min-height: 25rem }}
+  .st-key-could_do.st-key-could_do {{ min-height: 21rem }}
   [data-testid=stExpandSidebarButton] {{ width: auto }}
   [data-testid=stExpandSidebarButton]::after {{ content: "Pages and settings"; padding-left: 0.5rem }}
 }}

@@ -60,7 +60,8 @@ PICTURES = {
     "more": ("What more would add", more),
 }
 
-head = st.container()
+head = st.container(key="head_worth")
+head.empty()  # a container of nothing would take no room
 row = st.container(horizontal=True, vertical_alignment="bottom")
 picture = controls.part(
     "Picture",
