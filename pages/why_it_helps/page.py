@@ -50,7 +50,7 @@ def more(report: Report) -> None:
     )
     plan = report.planned(ess=wish, of=of)
     ways = " ".join(f"*{way.vary}*: {way_sentence(plan, way)}" for way in plan.ways)
-    st.markdown(f"**{more_sentence(plan)}** {ways}")
+    st.markdown(f"By the theorems, at the rate measured on all samples: **{more_sentence(plan)}** {ways}")
     charts.show(ess.plan_chart, plan_table(plan), plan, name="plan-curves")
 
 
