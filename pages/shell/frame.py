@@ -87,6 +87,7 @@ STYLE = f"""<style>
   .st-key-to_do.st-key-to_do {{ min-height: 10.5rem }}
   .st-key-own_upload.st-key-own_upload {{ min-height: 9.3rem }}
   [class*=st-key-head_][class*=st-key-head_] {{ min-height: 25rem }}
+  .st-key-head_rivals.st-key-head_rivals {{ min-height: 34rem }}
   .st-key-could_do.st-key-could_do {{ min-height: 21rem }}
   [data-testid=stExpandSidebarButton] {{ width: auto }}
   [data-testid=stExpandSidebarButton]::after {{ content: "Pages and settings"; padding-left: 0.5rem }}
