@@ -71,7 +71,8 @@ picture = controls.part(
     place=row,
 )
 told = "Runs several values of n and finds the one at which learning alone reaches the same error."
-counted = not st.session_state.get("realised") and running.runs_by_n(kept=True)  # without being asked
+asked = "realised" in st.session_state or "realised" in st.query_params
+counted = not asked and running.runs_by_n(kept=True)
 count = not counted and controls.toggle("Count in errors", "realised", told, place=row)
 report = running.current_report(diagnosed=True, labels=count, whole=True)
 if report is None:
