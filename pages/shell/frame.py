@@ -74,6 +74,9 @@ STYLE = f"""<style>
 .st-key-to_do.st-key-to_do {{ min-height: 4rem; padding-top: 0.5rem }}
 .st-key-own_upload.st-key-own_upload {{ min-height: 6rem }}
 [class*=st-key-head_][class*=st-key-head_] {{ min-height: 10rem }}
+:is(.st-key-paper_part, .st-key-evolving_picture, .st-key-ess_picture, .st-key-compare_n).element-container {{
+  min-height: 4.25rem
+}}
 .stTabs [data-testid=stElementContainer] {{ min-height: 13.25rem }}
 @media (max-width: 1200px) {{
   .st-key-closer [data-testid=stHorizontalBlock].stHorizontalBlock {{ flex-direction: column }}

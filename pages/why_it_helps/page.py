@@ -81,7 +81,8 @@ with head:
     st.markdown(f"# {measured_sentence(report.run, report.name)}")
     # The headline has what was measured; shares and Theorem 4 are for experts.
     said = (text.removeprefix(report.measured).strip() for text in report.worth[: 2 + (len(report.curve) > 1)])
-    advice = "" if report.pays else report.decision.sentence  # else the headline agrees with the advice
+    gain = report.run.difference(report.run.scenario.main)
+    advice = "" if report.pays and gain.clear else report.decision.sentence  # unless the headline says as much
     st.markdown("\n\n".join(filter(None, (advice, *said))))
     told = "" if report.diagnosis is None or report.diagnosis.change is not None else f" {TOO_FEW}"
     st.caption(f"Verdict on the page *Is it evolving?*: {report.verdict.title if report.verdict else 'none'}.{told}")
