@@ -111,8 +111,20 @@ def _worst(scores, row, values):
 
 
 @_fast
-def _slope(y, tau, lam, before, slope, changed):
-    """Write lambda sign(y) - tau, and mark where it is not what it was before; return lambda'|y| - tau'y."""
+def _slope(y, tau, lam, slope):
+    """Write lambda sign(y) - tau; return lambda'|y| - tau'y."""
+    linear = 0.0
+    for c in range(y.shape[0]):
+        for j in range(y.shape[1]):
+            value = (math.copysign(lam[c, j], y[c, j]) if y[c, j] != 0.0 else 0.0) - tau[c, j]
+            slope[c, j] = value
+            linear += value * y[c, j]
+    return linear
+
+
+@_fast
+def _slope_marking(y, tau, lam, before, slope, changed):
+    """`_slope` that also marks where the slope is not what it was before."""
     linear = 0.0
     for c in range(y.shape[0]):
         for j in range(y.shape[1]):
@@ -199,8 +211,8 @@ def run(X, columns, room, tau_in, lam_in, start, candidate, max_iter, best_out, 
     _copy(start, y)
     _scores(X, best, at_y)
     worst, row = _worst(at_y, 0, values)
-    best_value = 1.0 + _slope(best, tau, lam, before, slope, changed) + worst
-    linear = _slope(y, tau, lam, before, slope, changed)
+    best_value = 1.0 + _slope(best, tau, lam, slope) + worst
+    linear = _slope(y, tau, lam, slope)
     for iteration in range(1, max_iter + 1):
         if not incremental or iteration % REFRESH == 1:
             _scores(X, y, at_y)
@@ -223,12 +235,12 @@ def run(X, columns, room, tau_in, lam_in, start, candidate, max_iter, best_out, 
         if incremental:
             _move(gram, _gram_place(X, row, places, gram), share, step, momentum, drift, at_y, at_w)
             before, slope = slope, before
-            linear = _slope(y, tau, lam, before, slope, changed)
+            linear = _slope_marking(y, tau, lam, before, slope, changed)
             _follow(columns, eights, before, slope, where, drift)
         else:
-            linear = _slope(y, tau, lam, before, slope, changed)
+            linear = _slope(y, tau, lam, slope)
     _scores(X, w, at_y)
-    last_value = 1.0 + _slope(w, tau, lam, before, slope, changed) + _worst(at_y, row, values)[0]
+    last_value = 1.0 + _slope(w, tau, lam, slope) + _worst(at_y, row, values)[0]
     if last_value < best_value:
         best_value = last_value
         _copy(w, best)
