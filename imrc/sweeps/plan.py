@@ -272,7 +272,7 @@ def summary_lines(table: pd.DataFrame, scenario: ScenarioName = "continual") -> 
         line["method"] = f"imrc ({row['preset']})" if ours else row["method"]
         line["cells"] = str(row["cells"])
         line["error"] = _shown(row, kind) if ours or kind != "lag" else ""  # cells of other methods lack it
-        line["single task"] = _shown(by_rule.loc["single"], kind) if "single" in by_rule.index else ""
+        line["alone"] = _shown(by_rule.loc["single"], kind) if "single" in by_rule.index else ""
         line["newest"] = _shown(row, "newest")
         line["ESS"] = f"{row['ess']:.1f}" if ours else ""
         lines.append(line)

@@ -43,6 +43,7 @@ def buttons(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
             for (name, text), language in zip(texts.items(), ("python", "bash"), strict=True):
                 st.caption(name)
                 st.code(text, language=language, wrap_lines=True)
+            st.caption("For LaTeX, end the script with `print(report.to_latex())`; *Against others* has a table, too.")
     if choice.dataset == OWN:
         st.caption("The link contains all settings but never your file. Whoever opens it has to upload the file again.")
 

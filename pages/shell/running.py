@@ -8,8 +8,9 @@ import subprocess  # nosec B404
 import sys
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -22,10 +23,11 @@ from imrc.evaluation.run import REFERENCE, split_references, with_references
 from imrc.evaluation.settings import diagnosis_cells, run_cells
 from imrc.evaluation.splits import sample_sizes
 from imrc.features import FeatureSpec
-from imrc.paper import grid
+from imrc.paper import grid, shipped
 from imrc.report import FIRST_LOOK, Report
 from imrc.solvers import warm_up
 from imrc.sweeps import ResultStore, StoreError, default_store_path
+from imrc.wording import duration
 from pages.shell import controls, keeping, state
 from pages.shell.choice import Choice, plain
 from pages.shell.keeping import Kept
@@ -79,6 +81,9 @@ _SENTENCE_AT = 5
 """Repetitions from which a first look has a sentence: what it says then, all ten say, too."""
 _FIRST_SHOWN_S = 0.3
 """A run that ends sooner shows no progress bar: it would only flicker."""
+
+_TESTING, _UNKNOWN = 0.1, 5.0
+"""Time that every method takes for drawing and testing, and of one that is not shipped, in multiples of the default."""
 
 kept_runs = Kept[state.RunKey, RunResult]("runs")
 _shipped = Kept[state.RunKey, RunResult | None]("shipped")
@@ -166,6 +171,51 @@ def stopped(name: str, told: str) -> None:
 def expected_s(sequence: imrc.TaskSequence, settings: RunSettings) -> float:
     """Return about how many seconds a run and its references take, by the pace of those before; inf: there is none."""
     return 1.5 * solver().pace * run_cells(sequence, settings) * len(sequence)
+
+
+@dataclass
+class Job:
+    """Several runs with one progress bar, by the seconds that each is expected to take."""
+
+    seconds: float
+    done: float = 0.0
+    now: float = 0.0
+    started: float = field(default_factory=time.monotonic)
+
+
+def as_one(choice: Choice, changes: list[dict[str, Any]], *, whole: bool = True) -> Iterator[RunResult | None]:
+    """Yield what `result_of` returns for each of several changes, with one bar and one time left for all of them."""
+    visit, expected = state.visit(), [change_s(choice, change, whole=whole) for change in changes]
+    visit.job = Job(sum(expected)) if 0.0 < sum(expected) < math.inf else None
+    try:
+        for change, seconds in zip(changes, expected, strict=True):
+            if visit.job is not None:
+                visit.job.now = seconds
+            yield result_of(choice, whole=whole, **change)
+            if visit.job is not None:
+                visit.job.done += seconds
+    finally:
+        visit.job = None
+        if visit.line is not None:
+            visit.line.empty()
+
+
+def change_s(choice: Choice, change: dict[str, Any], *, whole: bool = True) -> float:
+    """Return about how many seconds the run of a choice with a change takes: none if it is kept."""
+    sequence = state.visit().sequence_for(choice)
+    if _kept(choice, sequence, whole=whole, **change) is not None:
+        return 0.0
+    settings = _changed(choice, change)
+    usual = replace(settings, methods=("imrc",), preset="recommended", overrides=())
+    return expected_s(sequence, usual) * sum(_cost(name, settings.preset) for name in settings.methods)
+
+
+@cache
+def _cost(method: str, preset: str) -> float:
+    """Return how long a method takes on shipped data, with its tests, as a multiple of the default."""
+    ms = shipped.table("against").groupby("method")["ms"].mean()
+    ms /= ms["imrc:recommended"]
+    return float(ms.get(f"imrc:{preset}" if method == "imrc" else method, _UNKNOWN)) + _TESTING
 
 
 def follow() -> None:
@@ -325,9 +375,9 @@ def _show_first(choice: Choice, sequence: imrc.TaskSequence, draw: Callable[[Rep
 def runs_by_n(*, kept: bool) -> list[RunResult]:
     """Return the run shown at several n, n rising; none where one was not run to its end, or is not `kept`."""
     choice, sequence = state.visit().choice, state.visit().sequence()
-    runs = []
-    for n in sample_sizes(largest_n(sequence), choice.settings.n):
-        run = kept_result(choice, n=n) if kept else result_of(choice, whole=False, n=n)
+    changes, runs = [{"n": n} for n in sample_sizes(largest_n(sequence), choice.settings.n)], []
+    found = (kept_result(choice, **one) for one in changes) if kept else as_one(choice, changes, whole=False)
+    for run in found:
         if run is None or run.n_tasks < len(sequence):
             return []
         runs.append(run)
@@ -383,16 +433,20 @@ def _compute(
         if bar is None:
             with slot.container():
                 bar = stoppable(f"{settings.preset}-{settings.methods[0]}-{settings.n}-{begin}", key)
-        left = f", about {elapsed / number * (total - number):.0f} s left" if number else ""
-        bar.progress(number / total, text=f"Task {max(number, 1)} of {total}{left}")
+        share, since = (begin + len(only) * number / total) / settings.repetitions, visit.since
+        if (job := visit.job) is not None:
+            share, since = min((job.done + job.now * share) / job.seconds, 1.0), job.started
+        left = f", about {duration((time.monotonic() - since) * (1.0 / share - 1.0))} left" if share > 0.0 else ""
+        bar.progress(share, text=f"{100 * share:.0f} %{left}")
 
     with keeping.turn(waiting) as pace, contextlib.closing(iter_run(sequence, job, only=only, tick=show)) as run:
         started = time.monotonic()  # waiting for a place does not count
+        visit.since = visit.since if begin else started
         for step in run:
             steps.append(step)
             show()
             pace(step.number / step.total)
-    if bar is not None:
+    if bar is not None and visit.job is None:
         slot.empty()
     visit.partial = None
     found = RunResult.from_steps(part, sequence, steps)

@@ -138,6 +138,9 @@ class Visit:
     # Writes the result of the present run into the frame of the page, and the place in it for progress.
     show_result: Callable[[RunResult], object] | None = None
     line: Any = None
+    since: float = 0.0  # when its first repetitions began
+    job: Any = None  # the `running.Job` that the runs under way are part of
+    asked: Hashable = None  # the comparison that *Run* was clicked for
 
     def known_datasets(self) -> set[str]:
         """Names this visitor can run."""

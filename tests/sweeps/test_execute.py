@@ -113,7 +113,7 @@ def test_summary_is_over_seeds_and_repetitions(tmp_path):
         assert row["stderr_average"] == pytest.approx(values.std() / 6**0.5, rel=1e-12)
         same, lines = summary_lines(table)
         assert same == "dataset = identical, features = blended, k = 4, b = 3"
-        assert list(lines[0]) == ["n", "W", "method", "cells", "error", "single task", "newest", "ESS"]
+        assert list(lines[0]) == ["n", "W", "method", "cells", "error", "alone", "newest", "ESS"]
         assert [(line["W"], line["method"]) for line in lines] == [
             ("all", "imrc (recommended)"), ("2", "imrc (paper)"), ("–", "majority"),
         ] * 2  # fmt: skip
