@@ -187,7 +187,7 @@ def headline() -> str:
 def both_readings() -> str:
     """Return in one sentence how many cells of all n agree with print if the error is the one the paper describes."""
     own, _, others, _ = _near("average")
-    return f"With the average over all steps and tasks, as the paper's text describes, we reproduce {own} and {others}."
+    return f"With the average over steps and tasks that its text describes, we reproduce {own} and {others}."
 
 
 def absent() -> list[str]:
@@ -251,8 +251,8 @@ def covertype_sentence(cells: pd.DataFrame) -> str:
         return ""
     ours, printed = decimal(far["ours"].iloc[-1]), decimal(far["printed"].iloc[-1], 2)
     return (
-        f"**Covertype**, up to {ours} where {printed} is printed: inputs in metres spoil the paper's features, and "
-        "which types form its two classes is a guess. *Datasets* has runs with other features."
+        f"**Covertype** (up to {ours}, printed {printed}): inputs in metres spoil the paper's features. *Datasets* has "
+        "runs with others."
     )
 
 

@@ -6,11 +6,11 @@ from imrc.paper import cells
 from pages.shell import controls
 from pages.the_paper import views
 
-st.markdown("# Can we reproduce the paper?")
-st.markdown(f"**{cells.headline()}.** {cells.both_readings()}")
-row = st.container(horizontal=True)
-controls.part("Show", views.PARTS, "paper_part", "Choose one of the paper's tables or figures.", row)(row)
-st.caption(
+paper = (
     "V. Álvarez, S. Mazuelas, J. A. Lozano: *Minimax Forward and Backward Learning of Evolving Tasks with Performance "
     "Guarantees*, NeurIPS 2023."
 )
+st.markdown("# Can we reproduce the paper?", help=paper)
+st.markdown(f"**{cells.headline()}.** {cells.both_readings()}")
+row = st.container(horizontal=True)
+controls.part("Show", views.PARTS, "paper_part", "Choose one of the paper's tables or figures.", row)(row)
