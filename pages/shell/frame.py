@@ -74,7 +74,7 @@ STYLE = f"""<style>
 .st-key-to_do.st-key-to_do {{ min-height: 4rem; padding-top: 0.5rem }}
 .st-key-own_upload.st-key-own_upload {{ min-height: 6rem }}
 [class*=st-key-head_][class*=st-key-head_] {{ min-height: 10rem }}
-:is(.st-key-paper_part, .st-key-evolving_picture, .st-key-ess_picture, .st-key-compare_n).element-container {{
+:is([class*=st-key-paper_], .st-key-evolving_picture, .st-key-ess_picture, .st-key-compare_n).element-container {{
   min-height: 4.25rem
 }}
 .stTabs [data-testid=stElementContainer] {{ min-height: 13.25rem }}
@@ -90,7 +90,8 @@ STYLE = f"""<style>
   .st-key-to_do.st-key-to_do {{ min-height: 10.5rem }}
   .st-key-own_upload.st-key-own_upload {{ min-height: 9.3rem }}
   [class*=st-key-head_][class*=st-key-head_] {{ min-height: 25rem }}
-  .st-key-head_rivals.st-key-head_rivals {{ min-height: 34rem }}
+  :is(.st-key-paper_part, .st-key-paper_method, .st-key-paper_error).element-container {{ min-width: 100% }}
+  .st-key-paper_part.element-container {{ min-height: 6.6rem }}
   .st-key-could_do.st-key-could_do {{ min-height: 21rem }}
   [data-testid=stExpandSidebarButton] {{ width: auto }}
   [data-testid=stExpandSidebarButton]::after {{ content: "Pages and settings"; padding-left: 0.5rem }}
