@@ -221,19 +221,15 @@ def decide(
     advice = advise(errors)
     finding, action = _said(advice, errors, words, rare, result)
     if recall and not any(recall.values()):
-        action += f" {_NONE_FINDS.format(as_text(rare))}"
+        action += f" No rule finds any “{as_text(rare)}”."
     return Decision(strategies, advice, f"On *{as_text(title)}*, {finding}.", action, tuple(notes), rare)
-
-
-_NONE_FINDS = "No rule finds any “{}”."
 
 
 def _rare_note(rare: str, guessing: str, strategies: tuple[Strategy, ...], plain: Mapping[str, Floats]) -> str:
     found = ", ".join(f"{one.title} {decimal(one.recall)}" for one in strategies if one.recall is not None)
     errors = ", ".join(f"{one.title} {decimal(float(plain[one.name].mean()))}" for one in strategies)
-    none = "" if any(one.recall for one in strategies) else f"{_NONE_FINDS.format(rare)} "
     return (
-        f"{none}“{rare}” is rare, so a model that never predicts it is rarely wrong. The error shown is therefore "
+        f"“{rare}” is rare, so a model that never predicts it is rarely wrong. The error shown is therefore "
         f"balanced: the mean of the error rates on “{rare}” and on everything else "
         f"({decimal(strategies[0].error.mean)} for {guessing}). Share of “{rare}” found (recall): {found}. "
         f"Plain errors: {errors}."
