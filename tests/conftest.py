@@ -104,6 +104,14 @@ def real_data() -> Path:
 
 
 @pytest.fixture
+def nothing_here(tmp_path, monkeypatch) -> Path:
+    """A computer without any data file; the folder of downloads."""
+    monkeypatch.setenv("IMRC_DATA", str(tmp_path / "nothing"))
+    monkeypatch.setenv("IMRC_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
 def two_threads() -> Iterator[None]:
     """Linear algebra may use two threads, as in a process of its own."""
     with threadpool_limits(2):

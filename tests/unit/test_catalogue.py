@@ -219,10 +219,8 @@ def test_electricity_from_a_file_of_the_published_form(monkeypatch, two_places):
 
 
 @pytest.fixture
-def two_places(tmp_path, monkeypatch):
-    monkeypatch.setenv("IMRC_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("IMRC_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "data", tmp_path / "cache"
+def two_places(tmp_path, nothing_here):
+    return tmp_path / "nothing", nothing_here
 
 
 def _put(folder: Path, file: RemoteFile, data: bytes) -> Path:

@@ -10,15 +10,8 @@ from imrc import datasets
 from imrc.cli import main
 
 
-@pytest.fixture
-def nothing_here(tmp_path, monkeypatch):
-    """A computer without any downloaded file."""
-    monkeypatch.setenv("IMRC_DATA", str(tmp_path))
-    monkeypatch.setenv("IMRC_CACHE", str(tmp_path / "cache"))
-    return tmp_path
-
-
-def test_list_and_info_as_table_json_and_csv(capsys, nothing_here):
+@pytest.mark.usefixtures("nothing_here")
+def test_list_and_info_as_table_json_and_csv(capsys):
     def listed(*words: str) -> str:
         assert main(["datasets", *words]) == 0
         return capsys.readouterr().out
@@ -45,14 +38,14 @@ def test_fetch(capsys, nothing_here, monkeypatch):
         asked.append(name)
         if len(asked) > 1:
             raise datasets.DownloadError("x.org cannot be reached.", "By hand: save it.")
-        return nothing_here / "cache"
+        return nothing_here
 
     monkeypatch.setattr(datasets, "download", download)
     assert main(["datasets", "fetch", "german"]) == 0
     assert asked == ["german"]
     output = capsys.readouterr()
     assert "51 kB of 0.1 MB" in output.err
-    assert f"downloaded to {nothing_here / 'cache'}" in output.out
+    assert f"downloaded to {nothing_here}" in output.out
     assert main(["datasets", "fetch", "german"]) == 1, "a failure, not bad input"
     assert "imrc: x.org cannot be reached. By hand: save it." in capsys.readouterr().err
     assert main(["datasets", "fetch", "identical"]) == 0
@@ -60,7 +53,7 @@ def test_fetch(capsys, nothing_here, monkeypatch):
     assert len(asked) == 2
 
 
-def test_check_finds_what_is_ok_damaged_and_missing(capsys, nothing_here, real_data):
+def test_check_finds_what_is_ok_damaged_and_missing(capsys, nothing_here):
     file = datasets.facts("german").sets()[0][0]
     place = nothing_here / file.path
     assert main(["datasets", "check", "german"]) == 1

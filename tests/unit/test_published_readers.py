@@ -16,14 +16,12 @@ from tests.unit.known_files import npz, zipped
 
 
 @pytest.fixture
-def put(tmp_path, monkeypatch):
+def put(nothing_here, monkeypatch):
     """Return a function that puts a file where a data set is looked for; its checksum is taken as right."""
-    monkeypatch.setenv("IMRC_DATA", str(tmp_path / "nothing"))
-    monkeypatch.setenv("IMRC_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("imrc.datasets._catalogue.verify", lambda file, path: None)
 
     def write(path: str, data: bytes):
-        target = tmp_path / "cache" / path
+        target = nothing_here / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
         return target

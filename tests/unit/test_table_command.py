@@ -108,9 +108,8 @@ def test_verdict_on_reproduction():
         assert two == pytest.approx(2 * math.sqrt(stderr**2 + 0.03**2 / 50))
 
 
-def test_what_is_missing_is_listed_with_the_way_to_get_it(capsys, tmp_path, monkeypatch):
-    monkeypatch.setenv("IMRC_DATA", str(tmp_path))
-    monkeypatch.setenv("IMRC_CACHE", str(tmp_path))
+@pytest.mark.usefixtures("nothing_here")
+def test_what_is_missing_is_listed_with_the_way_to_get_it(capsys):
     assert main([*SMALL, "--datasets", "random_walk", "spam", "clear"]) == 0
     shown = capsys.readouterr().out
     assert "Not on this computer: Spam. imrc datasets fetch spam (0.2 MB)" in shown
