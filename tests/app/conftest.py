@@ -67,12 +67,20 @@ def nothing_kept() -> Iterator[None]:
     st.cache_resource.clear()
 
 
+class Page(AppTest):
+    """The app; every run of its script, by whatever control, must end without an exception on the page."""
+
+    def _run(self, *how, **more) -> AppTest:
+        super()._run(*how, **more)
+        assert not self.exception, (self.query_params, self.exception[0].value)
+        return self
+
+
 @pytest.fixture
 def app(request, compiled) -> Callable[..., AppTest]:
-    """Return a function that opens the app, with query parameters as keywords.
+    """Return a function that opens the app, with query parameters as keywords; earlier tests have left what they ran.
 
-    What an earlier test computed is there, as on a server. A test that replaces something begins with nothing and
-    leaves nothing; others ask for `nothing_kept`.
+    A test that replaces something begins with nothing and leaves nothing; others ask for `nothing_kept`.
     """
     if "monkeypatch" in request.fixturenames:
         request.getfixturevalue("nothing_kept")
@@ -81,7 +89,7 @@ def app(request, compiled) -> Callable[..., AppTest]:
     monkeypatch.setattr(running, "AT_ONCE_S", 600.0)
 
     def open_app(**query: str) -> AppTest:
-        test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180)
+        test = Page(str(ROOT / "app.py"), default_timeout=180)
         for name, value in query.items():
             test.query_params[name] = value
         return test.run()

@@ -44,7 +44,6 @@ def moved(test: AppTest, changes: dict[str, tuple[int, ...]]) -> dict[str, str]:
             before = drawn(test, key)
             test.number_input(key=name).set_value(changes[name][position])
             test = test.run()
-            assert not test.exception, (picture, name)
             assert test.number_input(key=name).value == changes[name][position]
             if drawn(test, key) != before:
                 found[name] = picture

@@ -16,7 +16,6 @@ SMALL = {"dataset": "identical", "k": "4", "n": "5", "b": "1", "repetitions": "2
 def test_a_link_to_a_run_that_is_far_too_large_runs_nothing(app, monkeypatch):
     monkeypatch.setattr(running, "iter_run", lambda *_, **__: pytest.fail("a run was started"))
     test = app(**LARGEST)
-    assert not test.exception
     (message,) = [error.value for error in test.error]
     assert "too large for this server" in message
     assert "at most 250 million" in message
@@ -27,7 +26,6 @@ def test_a_diagnosis_that_is_far_too_large_is_not_begun(app, monkeypatch):
     monkeypatch.setenv(keeping.LIMIT, "0.0028,2")
     monkeypatch.setattr(running, "assess", lambda *_, **__: pytest.fail("a diagnosis was begun"))
     test = app(**SMALL).switch_page("pages/evolving/page.py").run()
-    assert not test.exception
     assert "This diagnosis is too large for this server" in texts(test)
 
 
@@ -35,12 +33,10 @@ def test_a_run_that_is_too_slow_ends_early(app, monkeypatch):
     monkeypatch.setenv(keeping.LIMIT, "1,0.00001")
     monkeypatch.setattr(keeping, "_PACE_S", 0.0)
     test = app(**SMALL)
-    assert not test.exception
     assert len([error for error in test.error if "would take too long for this server" in error.value]) == 1
     # Its place is free again: with a higher limit it runs.
     monkeypatch.delenv(keeping.LIMIT)
     test.run()
-    assert not test.exception
     assert not test.error
 
 
@@ -48,8 +44,9 @@ def test_a_failure_gives_the_place_back(app, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(running, "iter_run", lambda *_, **__: (_ for _ in ()).throw(RuntimeError("no")))
         for _ in range(3):
-            assert app(**SMALL).exception
-    assert not app(**SMALL).exception
+            with pytest.raises(AssertionError, match="encountered an error"):
+                app(**SMALL)
+    app(**SMALL)
 
 
 def test_who_leaves_at_the_moment_a_place_is_free_gives_it_back(nothing_kept):

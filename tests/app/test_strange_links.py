@@ -12,7 +12,7 @@ from imrc.core.presets import PRESETS
 from imrc.core.settings import SETTINGS
 from imrc.features import FEATURE_KINDS
 from pages.shell.choice import NUMBERS, Choice, from_values
-from tests.app.conftest import ROOT, metrics
+from tests.app.conftest import ROOT, Page, metrics
 
 SEED = 20231
 SMALL = {
@@ -115,7 +115,7 @@ def test_a_note_about_a_link_shows_it_as_plain_text(value):
 @pytest.fixture(scope="module")
 def visitor() -> AppTest:
     """One visitor for many links: opening the app anew for each would take most of the time."""
-    test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180)
+    test = Page(str(ROOT / "app.py"), default_timeout=180)
     for name, value in SMALL.items():
         test.query_params[name] = value
     return test.run()
@@ -135,7 +135,6 @@ def test_strange_links_open_a_page(visitor):
     # "Your data" computes nothing: many links can be opened.
     for query in strange_links(30, SEED + 1):
         test = follow(visitor, query, "pages/your_data/page.py")
-        assert not test.exception, query[:500]
         expected, _ = from_values(read(query), test.session_state["visit"].known_datasets())
         assert test.session_state["visit"].choice.dataset == expected.dataset, query[:500]
 
@@ -144,5 +143,4 @@ def test_strange_links_open_a_page(visitor):
 def test_explore_runs_with_a_strange_value(visitor, name):
     value = STRANGE[(7 * keys().index(name)) % len(STRANGE)]
     test = follow(visitor, urlencode({**SMALL, name: value}), "pages/result/page.py")
-    assert not test.exception, value[:500]
     assert "Error, forward" in metrics(test)

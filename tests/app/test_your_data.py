@@ -30,7 +30,6 @@ def page(app):
 def test_sample_file_is_cut_as_the_library_cuts_it_and_used_everywhere(page):
     test = page()
     test.button(key="own_sample").click().run()
-    assert not test.exception
     expected = datasets.cut_table(datasets.open_table(datasets.sample_csv()), label="state", task="date")
     assert metrics(test)["Tasks"] == "10"
     assert metrics(test)["Features"] == str(expected.sequence.n_features)
@@ -39,7 +38,6 @@ def test_sample_file_is_cut_as_the_library_cuts_it_and_used_everywhere(page):
     test.selectbox(key="own_period_0").set_value("quarter").run()
     assert metrics(test)["Tasks"] == "4"
     test.button(key="own_use").click().run()
-    assert not test.exception
     assert test.selectbox(key="dataset").value == "your_file"
     own = test.session_state["visit"].own_sequence
     quarters = datasets.cut_table(
@@ -62,7 +60,6 @@ def test_pages_take_gaps_and_words(app):
     test.session_state["evolving_experts"], test.session_state["evolving_part"] = True, "component"
     for view in ("evolving", "why_it_helps", "against_others"):
         test.switch_page(f"pages/{view}/page.py").run()
-        assert not test.exception, view
         assert not test.error, view
         if view == "evolving":
             assert "pump = B" in test.selectbox(key="evolving_component").options
@@ -83,7 +80,6 @@ def test_pages_take_gaps_and_words(app):
 )
 def test_files_that_cannot_be_used_give_a_message(page, content, name, message):
     test = page(content, name)
-    assert not test.exception
     assert message in " ".join(error.value for error in test.error).replace("\\", "")
     assert "Traceback" not in texts(test)
 
@@ -117,7 +113,6 @@ def test_a_new_file_replaces_the_choices_of_the_old_one_and_its_identifiers_are_
     other = "customer_id,a,kind\n" + "".join(f"{1000 + i * 37 % 97},{i % 5},{'uvw'[i % 3]}\n" for i in range(60))
     test.file_uploader(key="own_upload").set_value(("other.csv", other.encode(), "text/csv"))
     test.run()
-    assert not test.exception
     assert test.selectbox(key="own_label").value == "kind"
     assert test.multiselect(key="own_exclude").value == ["customer_id"]
     test.multiselect(key="own_exclude").set_value([]).run()
@@ -130,11 +125,9 @@ def test_coming_back_shows_the_choices_and_they_can_be_changed(page):
     test.number_input(key="own_block").set_value(10).run()
     test.multiselect(key="own_exclude").set_value(["z"]).run()
     test.button(key="own_use").click().run()
-    assert not test.exception
     assert "On *shops*" in texts(test)
     assert "Your file" not in texts(test)
     test.switch_page(PAGE).run()
-    assert not test.exception
     assert test.selectbox(key="own_task").value is None
     assert test.number_input(key="own_block").value == 10
     assert test.multiselect(key="own_exclude").value == ["z"]
@@ -170,7 +163,6 @@ def test_a_file_that_can_be_read_in_two_ways_has_a_control_and_its_choice_stays(
     assert test.selectbox(key="own_read_dayfirst").value is True
     assert "dayfirst=False reads them as month/day/year" in texts(test).replace("\\", "")
     test.selectbox(key="own_read_dayfirst").set_value(False).run()
-    assert not test.exception
     assert "dayfirst=True reads them as day/month/year" in texts(test).replace("\\", "")
     test.run()
     assert test.selectbox(key="own_read_dayfirst").value is False
@@ -180,7 +172,6 @@ def test_a_file_that_can_be_read_in_two_ways_has_a_control_and_its_choice_stays(
 
 def test_a_reload_asks_for_the_file_and_restores_its_settings(app, page):
     test = app(dataset="your_file", n="7", k="4", b="2", repetitions="1")
-    assert not test.exception
     assert "Choose it again" in texts(test)
     # No other dataset is shown under its settings: they wait for the file.
     choice = test.session_state["visit"].choice
@@ -192,7 +183,6 @@ def test_a_reload_asks_for_the_file_and_restores_its_settings(app, page):
     test.selectbox(key="own_task").set_value(None).run()
     test.number_input(key="own_block").set_value(15).run()
     test.button(key="own_use").click().run()
-    assert not test.exception
     choice = test.session_state["visit"].choice
     assert (choice.dataset, choice.settings.b, choice.settings.n) == ("your_file", 2, 7)
 
@@ -206,18 +196,10 @@ def test_measured_labels_are_cut_at_the_median_and_periods_say_how_many_tasks_th
     assert metrics(test)["Classes"] == "2"
     assert "month (6)" in test.selectbox(key="own_period_0").options
     test.button(key="own_use").click().run()
-    assert not test.exception
     assert test.session_state["visit"].own_source[1]["threshold"] == "median"
 
 
 # Dataset cards
-
-
-@pytest.fixture
-def nothing_here(tmp_path, monkeypatch):
-    monkeypatch.setenv("IMRC_DATA", str(tmp_path / "nothing"))
-    monkeypatch.setenv("IMRC_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
 
 
 def test_a_download_that_fails_says_so_and_after_one_the_dataset_can_be_run(app, nothing_here, monkeypatch):
@@ -240,20 +222,16 @@ def test_a_download_that_fails_says_so_and_after_one_the_dataset_can_be_run(app,
     test.selectbox(key="dataset").set_value("power_supply").run()
     monkeypatch.setattr(datasets, "download", refuse)
     test.button(key="download_power_supply").click().run()
-    assert not test.exception
     assert "cannot be reached" in " ".join(error.value for error in test.error)
     monkeypatch.setattr(datasets, "download", put)
     test.button(key="download_power_supply").click().run()
     assert len(seen) == 2
-    assert not test.exception
     assert not [button for button in test.button if button.key == "download_power_supply"]
     test.number_input(key="k").set_value(3)
     test.run()
-    assert not test.exception
     assert "On *Power Supply*" in texts(test)
 
 
 def test_a_link_to_a_dataset_that_is_not_here_shows_the_default_and_says_so(app, nothing_here):
     test = app(dataset="spam")
-    assert not test.exception
     assert "Spam is not on this computer; *Is it a 6 or a 9?* is shown until it is." in texts(test)
