@@ -1,18 +1,4 @@
-"""Confusion matrix of `imrc.diagnostics.assess` on simulated sequences of known kinds of change.
-
-This command simulates them again:
-
-    PYTHONPATH=. python tests/benchmarks/diagnostics_study.py [--runs 320] [--others 64]
-
-Two classes with fair labels, x = class mean + N(0, I); the class means move by the scenario with variance nominal / n
-per step and coordinate. Half of the runs use plain features (5 or 8 dimensions, m = 12 or 18), half 50 random
-frequencies (m = 202); n is 10 or 100 and nominal 1 or 3 (n d^2 / sigma^2 about .35 or 1). Every run has its own
-seed, derived from the seed, the scenario, k and the number of the run.
-
-Writes ``results/diagnostics_confusion.csv`` (one row per scenario and k: runs, share of each verdict in percent) and
-``results/diagnostics_rates.csv`` (error rates with standard errors and their limits). A study continues where you
-stopped it.
-"""
+"""Confusion matrix of `imrc.diagnostics.assess` on simulated sequences of known kinds of change, and error rates."""
 
 import platform
 import sys

@@ -1,16 +1,4 @@
-"""Errors of the recommended learner against its rivals.
-
-    python tests/benchmarks/learner_study.py continual --methods learner pooled paper --sizes 10 50 --seeds 9101:9111
-    python tests/benchmarks/learner_study.py report [--file tests/benchmarks/results/learner_study_next.csv]
-
-A cell is one sequence, n, seed and method. A seed decides the data of synthetic sequences, the draws and the random
-features, the same for every method. Each finished cell is a line of results/learner_study_*.csv; cells already there
-are skipped, so a run that was stopped goes on where it was. Rows "recommended_1.0" were measured with the code of
-version 1.0 (commit 858417b) on the same data, draws and random features. Tables of the next task alone were measured
-once (commit b2d3ea4, action `next`); `report --file` shows them.
-
-Real datasets are read from $IMRC_DATA, streams from $IMRC_STREAMS.
-"""
+"""Errors of the recommended learner against its rivals; a study that was stopped goes on where it was."""
 
 import sys
 from collections.abc import Callable
@@ -102,16 +90,11 @@ def run_continual(store: Cells, methods: list[str], sizes: list[int], seeds: ran
 
 
 def summed_up(data: pd.DataFrame, error: str) -> pd.DataFrame:
-    """Return a line per method: its mean, and how it compares with the learner on the seeds that both have.
-
-    Wins, ties and losses are those of the learner at two standard errors. Ranks and regret, the distance to the best
-    method of a sequence, are over the methods that have all sequences. The first standard error is over sequences, the
-    second over seeds.
-    """
+    """Return a line per method: its mean, and how it compares with the learner on the seeds that both have."""
     table = data.pivot_table(index=["setting", "seed"], columns="method", values=error)
     means = table.groupby(level="setting").mean()
     complete = means.dropna(axis=1)
-    regret = complete.sub(complete.min(axis=1), axis=0)
+    regret = complete.sub(complete.min(axis=1), axis=0)  # of methods that have all sequences, as are ranks
     lines = {}
     for method in table:
         both = (table[method] - table["learner"]).dropna().groupby(level="setting").agg(["mean", "sem", "size"])

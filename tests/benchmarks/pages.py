@@ -1,12 +1,4 @@
-"""How long visitors wait, beside a minimal page of Streamlit with eight charts, and how far the layout moves.
-
-Run: python tests/benchmarks/pages.py [--rounds 5] [--dataset rotated_digits]
-
-Each round does everything once on the floor and once in the app, in one browser, so that what else the machine does
-falls on both. A change is timed from the key that ends the input: `sentence` until the first heading is drawn anew,
-`complete` until the script has ended and nothing old is left. Budgets are ratios to the floor, of the sentence after a
-change seconds beyond it. Shifts are the browser's sum of layout shifts (good: below .1).
-"""
+"""How long visitors wait, beside a minimal page of Streamlit with eight charts, and how far the layout moves."""
 
 import shutil
 import sys

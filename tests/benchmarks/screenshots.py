@@ -1,9 +1,4 @@
-"""Pictures of README: the first page, light and dark, and the digit that turns as a loop.
-
-    python -m tests.benchmarks.screenshots
-
-Starts the app and Chromium, and writes ``data/screenshots/``.
-"""
+"""Take the pictures of README: the first page, light and dark, and the digit that turns as a loop."""
 
 import io
 

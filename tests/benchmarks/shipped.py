@@ -1,13 +1,4 @@
-"""Errors on built-in data that come with the app, as a visitor finds it: seed 0, ten repetitions, the default.
-
-    python -m tests.benchmarks.shipped runs
-    python -m tests.benchmarks.shipped methods
-
-The first writes ``data/results/grid.zip``: every n from 4 to 50, every b up to 5, of the real digits every W. Run it
-whenever a version in `grid.MADE_BY` is raised. The second writes ``data/results/against.csv`` for *Against others*,
-n = 5, 10, 20 and 50 or the largest possible, after each cell that is missing; remove a row to measure it again. The
-last line is its checksum.
-"""
+"""Errors on built-in data that come with the app, as a visitor finds it: seed 0, ten repetitions, the default."""
 
 import hashlib
 import resource

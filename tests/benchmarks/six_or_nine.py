@@ -1,12 +1,4 @@
-"""Errors that the landing page and the first scene of the lesson show: sixes and nines that turn.
-
-    python -m tests.benchmarks.six_or_nine
-
-By how far they turn and how many labels a task has. Each of the ten repetitions deals the images out anew and draws its
-own labels, so intervals hold for both. An error is that of all tasks so far, on the images of a task that were not used
-for learning, as in the decision of a run. Writes ``data/results/six_or_nine.json`` with its checksum in ``index.toml``,
-and the element ``digits`` of ``docs/article/article.html``. Run it again whenever the recommended preset changes.
-"""
+"""Errors that the landing page and the first scene of the lesson show: sixes and nines that turn."""
 
 import base64
 import hashlib

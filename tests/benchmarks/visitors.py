@@ -1,11 +1,4 @@
-"""Many visitors at once on one real server: errors, mixed data, memory, seconds until a page is complete.
-
-Run: python tests/benchmarks/visitors.py [--visitors 20] [--seconds 300] [--think 10] [--csv FILE]
-
-Each visitor is a websocket that speaks like a browser, with settings of its own (dataset, seed, n). It alternates
-between settings it has had before (a cached view) and new ones, waits a while in between as people do, and compares
-every number it sees with what the library gives for its settings. The link must stay its own too.
-"""
+"""Many visitors at once on one real server: errors, mixed data, memory, seconds until a page is complete."""
 
 import statistics
 import sys
@@ -102,10 +95,7 @@ def processor_s(pid: int) -> float:
 
 
 def study(visitors: int, seconds: float, think: float, settings: int = 4) -> Report:
-    """Let visitors use a fresh server, each with some settings, so many `seconds`; return what they met.
-
-    They arrive one after another in the first fifth of the time; `think` is the mean of their pauses in seconds.
-    """
+    """Let visitors use a fresh server for so many seconds, with pauses of `think` on average; return what they met."""
     report = Report()
     for number in range(visitors):
         for turn in range(settings):
