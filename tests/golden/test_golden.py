@@ -51,6 +51,7 @@ def test_single_task_and_forward_vectors(run):
     for rule, name in (("single", "single"), ("forward", "fwd")):
         np.testing.assert_allclose(run.model.mean_[rule], run.stored[f"tau_{name}"], rtol=0, atol=ESTIMATES)
         np.testing.assert_allclose(run.model.mse_[rule], run.stored[f"s_{name}"], rtol=0, atol=ESTIMATES)
+        np.testing.assert_allclose(run.model.coef_[rule], run.stored[f"mu_{name}"], rtol=0, atol=COEFFICIENTS)
 
 
 def test_forward_and_backward_vectors_at_every_lag(run):
@@ -65,25 +66,17 @@ def test_forward_and_backward_vectors_at_every_lag(run):
     assert seen == np.isfinite(run.stored["mu_fb"][:, :, 0]).sum()
 
 
-def test_coefficients(run):
-    for rule, name in (("single", "mu_single"), ("forward", "mu_fwd")):
-        np.testing.assert_allclose(run.model.coef_[rule], run.stored[name], rtol=0, atol=COEFFICIENTS)
-
-
 def test_every_error_is_exact(run):
     solved = np.isfinite(run.stored["errors"])
     assert (np.isfinite(run.errors) == solved).all()
     # Both are counts divided by the number of test samples; only the last bit of the division may differ. Scores of
     # the two best classes are at least 4e-6 apart, so no sample is turned by what rounding does to coefficients.
     np.testing.assert_allclose(run.errors[solved], run.stored["errors"][solved], rtol=0, atol=1e-15)
-
-
-def test_single_task_errors_are_exact(run):
-    errors = [
+    single = [
         1.0 - run.model.score(X, y, task=task, rule="single")
         for task, (X, y) in enumerate(zip(run.stored["X_test"], run.stored["y_test"], strict=True))
     ]
-    np.testing.assert_allclose(errors, run.stored["error_single"], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(single, run.stored["error_single"], rtol=0, atol=1e-15)
 
 
 def test_newest_estimates_of_the_estimator_are_those_of_the_last_step(run):

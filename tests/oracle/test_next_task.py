@@ -165,10 +165,7 @@ def test_a_task_without_labels_is_the_prediction_and_is_revised(walk, options):
 @pytest.mark.parametrize("loss", ["log", "0-1"])
 @pytest.mark.parametrize("rate", [None, 0.1])
 def test_labels_that_come_later_belong_to_the_same_task(monkeypatch, walk, loss, rate):
-    """A task announced without labels and labelled with no period between is as good as one that came at once.
-
-    Not for preset "paper": the step into a task uses a change that its own labels helped to estimate, eq. (7).
-    """
+    # Not with preset "paper": the step into a task uses a change that its own labels helped to estimate, eq. (7).
     # Where rates are compared, solvers that begin elsewhere end elsewhere within their tolerance.
     monkeypatch.setattr(rules_log, "SCORING_TOLERANCE", 1e-6)
     close = {"rtol": 1e-9 if rate else 1e-5, "atol": 1e-12 if rate else 1e-6}
@@ -205,18 +202,3 @@ def test_a_long_gap_leaves_less_to_borrow(walk, options):
     assert ess[1.0] > ess[10.0] > ess[1e9]
     if options:  # side by side, a rate of zero keeps its share whatever the gap
         assert ess[1e9] == pytest.approx(20, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda m, X: IMRC().partial_fit(X), "first task needs labels"),
-        (lambda m, X: m.partial_fit(X, gap=-1.0), "gap"),
-        (lambda m, X: m.predict(X, task="later"), "'next'"),
-        (lambda m, X: m.predict(X, task=("next", -2.0)), "periods"),
-    ],
-)
-def test_impossible_wishes(walk, call, message):
-    model = learn([(walk[0].X, walk[0].y)], "recommended")
-    with pytest.raises(ValueError, match=message):
-        call(model, walk[0].X)

@@ -1,4 +1,4 @@
-"""The recursions against three independent routes to the same posterior, and special cases known by hand."""
+"""The recursions against two other routes to the posterior, and by hand; `test_next_task` has the joint Gaussian."""
 
 import warnings
 
@@ -16,40 +16,6 @@ def instance(seed: int, k: int = 12, m: int = 7):
     s = np.exp(generator.normal(size=(k, m)))
     d = np.exp(2 * generator.normal(size=(k, m)))
     return tau, s, d
-
-
-def joint_posterior(tau, s, d):
-    """Mean and variance of the levels from the joint Gaussian with tridiagonal precision, one component at a time."""
-    k, m = tau.shape
-    mean, variance = np.empty_like(tau), np.empty_like(tau)
-    for c in range(m):
-        precision = np.diag(1.0 / s[:, c])
-        for j in range(1, k):
-            weight = 1.0 / d[j, c]
-            precision[j - 1 : j + 1, j - 1 : j + 1] += weight * np.array([[1.0, -1.0], [-1.0, 1.0]])
-        covariance = np.linalg.inv(precision)
-        mean[:, c] = covariance @ (tau[:, c] / s[:, c])
-        variance[:, c] = np.diag(covariance)
-    return mean, variance
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_forward_backward_is_the_joint_gaussian(seed):
-    tau, s, d = instance(seed)
-    mean, variance = joint_posterior(tau, s, d)
-    tau_fb, s_fb = track_forward_backward(tau, s, d)
-    np.testing.assert_allclose(tau_fb, mean, rtol=1e-10, atol=1e-10)
-    np.testing.assert_allclose(s_fb, variance, rtol=1e-10)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_forward_is_the_joint_gaussian_of_the_past(seed):
-    tau, s, d = instance(seed)
-    tau_fwd, s_fwd = track_forward(tau, s, d)
-    for k in range(1, len(tau) + 1):
-        mean, variance = joint_posterior(tau[:k], s[:k], d[:k])
-        np.testing.assert_allclose(tau_fwd[k - 1], mean[-1], rtol=1e-10, atol=1e-10)
-        np.testing.assert_allclose(s_fwd[k - 1], variance[-1], rtol=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(5))

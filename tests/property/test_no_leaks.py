@@ -68,6 +68,17 @@ def own_tasks(seed=0) -> list[tuple[np.ndarray, np.ndarray]]:
     return tasks
 
 
+def assert_same_but_for_errors_of(changed, before, after) -> None:
+    """Compare numbers of two runs; a task's own errors, and those of its most frequent class, may be others."""
+    for number, (one, other) in enumerate(zip(before, after, strict=True)):
+        for step in (one, other):
+            for found in step["errors"].values():
+                found.pop(changed, None)
+            if number == changed:
+                step["majority"] = None
+        assert one == other
+
+
 @cache
 def usual(kind, source, seed, repetitions=2) -> list[dict[str, object]]:
     """Numbers of what no test has changed: the same for many of them."""
@@ -111,14 +122,7 @@ def test_rows_kept_for_testing_change_nothing_but_their_own_errors(kind, changed
     rows = draw_task(y, N, 2, task_seed(repetition, changed)).test
     X[rows], y[rows] = CHANGES[change](X[rows], y[rows])
     tasks[changed] = X, y
-    after = numbers_of(sequence_of(tasks), kind, repetitions=1)
-    for one, other in zip(before, after, strict=True):
-        for step in (one, other):
-            for found in step["errors"].values():
-                found.pop(changed, None)
-        if len(before) and before.index(one) == changed:
-            one["majority"] = other["majority"] = None
-        assert one == other
+    assert_same_but_for_errors_of(changed, before, numbers_of(sequence_of(tasks), kind, repetitions=1))
 
 
 # One's own table: columns of numbers with gaps, 0 and 1, words, dates.
@@ -195,14 +199,7 @@ def test_test_rows_of_a_table_change_nothing_but_their_own_errors(kind, changed,
     test = draw_task(sequence.encoded(changed), N, 2, task_seed(repetition, changed)).test
     for place, (name, value) in edits:
         rows[changed * ROWS + test[place % len(test)]][HEADER.index(name)] = value
-    after = numbers_of(read(rows), kind, repetitions=1)
-    for number, (one, other) in enumerate(zip(before, after, strict=True)):
-        for step in (one, other):
-            for found in step["errors"].values():
-                found.pop(changed, None)
-            if number == changed:
-                step["majority"] = None
-        assert one == other
+    assert_same_but_for_errors_of(changed, before, numbers_of(read(rows), kind, repetitions=1))
 
 
 @pytest.mark.parametrize("kind", FEATURE_KINDS)
@@ -230,9 +227,7 @@ def test_numbers_do_not_depend_on_threads_or_on_which_repetitions_run(kind, sour
     for repetition in range(3):
         part = list(iter_run(sequence, chosen, threads=1, only=[repetition]))
         for one, other in zip(whole, part, strict=True):
-            for rule, found in one.errors.items():
-                for task, values in found.items():
-                    assert values[repetition] == other.errors[rule][task][0]
-            for rule, found in one.risks.items():
-                for task, values in found.items():
-                    assert values[repetition] == other.risks[rule][task][0]
+            for mine, theirs in ((one.errors, other.errors), (one.risks, other.risks)):
+                for rule, found in mine.items():
+                    for task, values in found.items():
+                        assert values[repetition] == theirs[rule][task][0]

@@ -10,6 +10,7 @@ from imrc.baselines.gem import GEM, project_gradient
 from imrc.baselines.mer import MER, reservoir_slot
 
 LAYOUT = Layout(4, 5, 3)
+OPTIONS = {"n_classes": 2, "n_features": 3, "random_state": 0}
 
 
 @pytest.fixture
@@ -27,6 +28,13 @@ def cross_entropy(layout, theta, X, y):
     a = np.maximum(a @ parts[2].reshape(h, h).T + parts[3], 0)
     scores = a @ parts[4].reshape(c, h).T + parts[5]
     return np.mean([np.log(np.exp(row - row[label]).sum()) for row, label in zip(scores, y, strict=True)])
+
+
+def fitted(method, data):
+    """Return a method that has learnt tasks, one after the other."""
+    for step, task in enumerate(data):
+        method.partial_fit_task(step, *task)
+    return method
 
 
 def train(n=40, d=3, steps=1, seed=0):
@@ -96,12 +104,12 @@ class TestGEM:
 
     def test_first_task_is_plain_sgd(self):
         data = train(35)
-        gem = GEM(n_classes=2, n_features=3, random_state=4).partial_fit_task(0, *data[0])
+        gem = GEM(**OPTIONS | {"random_state": 4}).partial_fit_task(0, *data[0])
         np.testing.assert_array_equal(gem.theta, plain_sgd(data, 0.1, 4))
         assert gem.n_projections == 0
 
     def test_memory_holds_the_last_samples_of_each_task(self):
-        gem = GEM(n_classes=2, n_features=3, random_state=0, memory=8)
+        gem = GEM(**OPTIONS, memory=8)
         sizes = []
         for step, n in enumerate([20, 5, 12]):
             gem.partial_fit_task(step, *train(n, seed=step)[0])
@@ -113,35 +121,26 @@ class TestGEM:
         X = np.random.default_rng(0).standard_normal((60, 3))
         y = (X[:, 0] > 0).astype(np.int64)
         data = [(X, y), (X[::-1], 1 - y[::-1])]
-        gem = GEM(n_classes=2, n_features=3, random_state=1, margin=0.0)
-        for step, task in enumerate(data):
-            gem.partial_fit_task(step, *task)
+        gem = fitted(GEM(**OPTIONS | {"random_state": 1}, margin=0.0), data)
         layout = Layout(3, 100, 2)
         assert gem.n_projections > 0
         assert cross_entropy(layout, gem.theta, X, y) < cross_entropy(layout, plain_sgd(data, 0.1, 1), X, y)
 
     def test_overflow_is_caught_and_counted(self):
         for cls, rate, n, scale in ((GEM, 1e6, 40, 1e3), (MER, 10.0, 5, 1e8)):
-            made = cls(n_classes=2, n_features=3, random_state=0, learning_rate=rate)
-            for step, (X, y) in enumerate(train(n, steps=4)):
-                made.partial_fit_task(step, scale * X, y)
+            data = [(scale * X, y) for X, y in train(n, steps=4)]
+            made = fitted(cls(**OPTIONS, learning_rate=rate), data)
             assert made.n_diverged > 0
             assert np.isfinite(made.theta).all()
 
 
-MER_OPTIONS = {"n_classes": 2, "n_features": 3, "random_state": 0, "precision": "float64", "learning_rate": 0.05}
+MER_OPTIONS = {**OPTIONS, "precision": "float64", "learning_rate": 0.05}
 
 
 class TestMER:
-    def fitted(self, data, **options):
-        mer = MER(**MER_OPTIONS | options)
-        for step, task in enumerate(data):
-            mer.partial_fit_task(step, *task)
-        return mer
-
     def test_without_interpolation_it_is_sgd_over_the_concatenated_sequence(self):
         data = train(8, steps=2)
-        got = self.fitted(data, within=1.0, across=1.0, batches=1, replay=5)
+        got = fitted(MER(**MER_OPTIONS, within=1.0, across=1.0, batches=1, replay=5), data)
         rng = np.random.default_rng(0)
         layout = Layout(3, 100, 2)
         theta, memory = layout.initial(rng), []
@@ -173,25 +172,20 @@ class TestMER:
 
     def test_single_precision_follows_double(self):
         data = train(10)
-        single = self.fitted(data, precision="float32", batches=2, replay=5)
-        double = self.fitted(data, batches=2, replay=5)
+        options = MER_OPTIONS | {"batches": 2, "replay": 5}
+        single = fitted(MER(**options | {"precision": "float32"}), data)
+        double = fitted(MER(**options), data)
         assert single.theta.dtype == np.float32
         np.testing.assert_allclose(single.theta, double.theta, atol=1e-5)
 
 
 class TestEWC:
-    def fitted(self, data, **options):
-        ewc = EWC(n_classes=2, n_features=3, random_state=0, **options)
-        for step, task in enumerate(data):
-            ewc.partial_fit_task(step, *task)
-        return ewc
-
     def test_no_strength_is_fine_tuning(self):
         data = train(25, steps=3)
-        got = self.fitted(data, strength=0.0).theta
+        got = fitted(EWC(**OPTIONS, strength=0.0), data).theta
         np.testing.assert_array_equal(got, plain_sgd(data, 0.01, 0))
-        first = plain_sgd(data[:1], 0.01, 0)
-        np.testing.assert_array_equal(self.fitted(data[:1], strength=1e6).theta, first)  # nothing to hold on to yet
+        first = fitted(EWC(**OPTIONS, strength=1e6), data[:1]).theta  # nothing to hold on to yet
+        np.testing.assert_array_equal(first, plain_sgd(data[:1], 0.01, 0))
 
     def test_proximal_step_holds_what_matters(self, rng):
         F = np.where(np.arange(20) < 10, 0.5, 0.0)
@@ -206,7 +200,7 @@ class TestEWC:
 
     def test_proximal_steps_are_taken_when_gradient_steps_would_diverge(self):
         data = [(5 * X, y) for X, y in train(30, steps=4)]
-        automatic = self.fitted(data, strength=1e6)
+        automatic = fitted(EWC(**OPTIONS, strength=1e6), data)
         assert automatic.n_proximal > 0
         assert automatic.n_diverged == 0
         assert np.abs(automatic.theta).max() < 10

@@ -167,9 +167,16 @@ def test_one_task_one_class():
         (lambda m, X, y: m.partial_fit(X, y, classes=[0, 1, 2]), "classes must be the same"),
         (lambda m, X, y: m.predict(X, task=1), "task must be between -1 and 0"),
         (lambda m, X, y: m.predict(X, rule="best"), "rule must be one of"),
+        (lambda m, X, y: m.predict(X, task="later"), "'next'"),
+        (lambda m, X, y: m.predict(X, task=("next", -2.0)), "periods"),
+        (lambda m, X, y: m.partial_fit(X, gap=-1.0), "gap"),
+        (lambda m, X, y: IMRC().partial_fit(X), "first task needs labels"),
+        (lambda m, X, y: IMRC(lambda0=-0.1).fit(X, y), "lambda0 must be at least 0"),
+        (lambda m, X, y: IMRC(instances="some").fit(X, y), "instances must be one of 'all', 'own', 'reach', 'recent'"),
+        (lambda m, X, y: IMRC(max_iter=0).fit(X, y), "max_iter must be between 1"),
     ],
 )
-def test_unknown_labels_tasks_and_rules_are_refused_and_nothing_is_lost(sequence, call, message):
+def test_what_cannot_be_is_refused_by_name_and_nothing_is_lost(sequence, call, message):
     model = IMRC(max_iter=50).partial_fit(sequence[0].X, sequence[0].y)
     with pytest.raises(ValueError, match=message):
         call(model, sequence[1].X, sequence[1].y)
@@ -184,7 +191,7 @@ def test_unknown_labels_tasks_and_rules_are_refused_and_nothing_is_lost(sequence
         ({"loss": "0-1", "rate": 0.1}, "loss from 'log' to '0-1', rate from None to 0.1"),
         ({"preset": "paper"}, "call of partial_fit: preset from 'recommended' to 'paper'. The tasks"),
         ({"features": "rff"}, "call of partial_fit: features from None to 'rff'. The tasks"),
-        ({"b": -1}, "b must be between 0 and 2000"),
+        ({"b": -1}, "b must be between 0 and 2000; got -1"),
     ],
 )
 def test_a_parameter_changed_after_the_first_task_is_refused(sequence, change, message):
@@ -205,20 +212,6 @@ def test_a_first_call_that_failed_binds_to_nothing(sequence):
         model.partial_fit(task.X, task.y, classes=[0, 5])
     model.set_params(b=1).partial_fit(task.X, task.y, classes=[0, 1, 5])
     assert model.classes_.tolist() == [0, 1, 5]
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"b": -1}, "b must be between 0 and 2000; got -1"),
-        ({"lambda0": -0.1}, "lambda0 must be at least 0"),
-        ({"instances": "some"}, "instances must be one of 'all', 'own', 'reach', 'recent'"),
-        ({"max_iter": 0}, "max_iter must be between 1"),
-    ],
-)
-def test_bad_parameters_are_named(sequence, parameters, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        IMRC(**parameters).partial_fit(sequence[0].X, sequence[0].y)
 
 
 def test_randomised_rule_error_is_bounded_by_the_risk_on_the_worst_case(sequence):
