@@ -12,7 +12,7 @@ SCENE, OLD_STEP = "scene", "teach_step"
 _SCENES = {"1": "2", "2": "3", "3": "5", "4": "4b", "5": "6", "6": "7"}
 
 _HTML = "<h1>Learn: what neighbours know</h1><iframe></iframe>"
-# The article scrolls by itself and reaches the end of the window, over the room that Streamlit leaves below a page. Its
+# The article scrolls by itself and reaches the end of the window, over the room that Streamlit leaves below and beside a page. Its
 # background is the app's, and a change of colours is noticed by the transition that it starts.
 _CSS = """
 :host { display: block }
@@ -30,7 +30,9 @@ export default function ({ data, parentElement }) {
   };
   const dress = () => { frame.contentDocument.documentElement.dataset.theme = theme(); };
   const fill = () => {
-    frame.style.height = `${Math.max(320, innerHeight - frame.getBoundingClientRect().top - 4)}px`;
+    const { left, top } = frame.getBoundingClientRect();
+    frame.style.height = `${Math.max(320, innerHeight - top - 4)}px`;
+    frame.style.width = `${innerWidth - left}px`;
   };
   fill();
   addEventListener("resize", fill);
@@ -38,7 +40,16 @@ export default function ({ data, parentElement }) {
   above.observe(document.querySelector('[data-testid="stMainBlockContainer"]') || document.body);
   frame.addEventListener("transitionend", dress);
   frame.title = "What neighbours know, an article in eight scenes";
-  frame.onload = dress;
+  frame.onload = () => {
+    const { fonts, head } = frame.contentDocument, style = document.createElement("style");
+    const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]);
+    const faces = rules.filter((rule) => rule instanceof CSSFontFaceRule && rule.cssText.includes('"Source Sans"'));
+    const base = ({ parentStyleSheet }) => new URL(".", parentStyleSheet.href || location.href).href;
+    style.textContent = faces.map((rule) => rule.cssText.replace('url("', `url("${base(rule)}`)).join("");
+    head.append(style);
+    dress();
+    fonts.ready.then(dress); // the words beside the digit are drawn again
+  };
   if (!frame.src) frame.src = `${data.address}?theme=${theme()}${data.scene}`;
   return () => {
     above.disconnect();

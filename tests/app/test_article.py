@@ -299,7 +299,7 @@ def test_your_own_numbers_are_those_of_the_theorems(article):
 
 
 GUESSES = {
-    "turn": ("One pot", "Forward and backward"),
+    "turn": ("Pooled", "Forward and backward"),
     "average": ("Nearly as far", "Half as far"),
     "trust": ("less often", "more often"),
     "gain": ("a million", "50"),
