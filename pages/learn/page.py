@@ -12,8 +12,8 @@ SCENE, OLD_STEP = "scene", "teach_step"
 _SCENES = {"1": "2", "2": "3", "3": "5", "4": "4b", "5": "6", "6": "7"}
 
 _HTML = "<h1>Learn: what neighbours know</h1><iframe></iframe>"
-# The article scrolls by itself and reaches the end of the window, over the room that Streamlit leaves below and beside a page. Its
-# background is the app's, and a change of colours is noticed by the transition that it starts.
+# The article scrolls by itself and reaches the end of the window, over the room that Streamlit leaves beside and below
+# a page. Its background is the app's, and a change of colours is noticed by the transition that it starts.
 _CSS = """
 :host { display: block }
 h1 { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%) }
@@ -42,8 +42,8 @@ export default function ({ data, parentElement }) {
   frame.title = "What neighbours know, an article in eight scenes";
   frame.onload = () => {
     const { fonts, head } = frame.contentDocument, style = document.createElement("style");
-    const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]);
-    const faces = rules.filter((rule) => rule instanceof CSSFontFaceRule && rule.cssText.includes('"Source Sans"'));
+    const faces = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules])
+      .filter((rule) => rule instanceof CSSFontFaceRule && rule.cssText.includes('"Source Sans"'));
     const base = ({ parentStyleSheet }) => new URL(".", parentStyleSheet.href || location.href).href;
     style.textContent = faces.map((rule) => rule.cssText.replace('url("', `url("${base(rule)}`)).join("");
     head.append(style);
