@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import importlib
 import io
 import os
@@ -12,9 +13,12 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
-import imrc
-from imrc._checks import InputError, did_you_mean
-from imrc._progress import say
+try:
+    import imrc
+    from imrc._checks import InputError, did_you_mean
+    from imrc._progress import say
+except KeyboardInterrupt:  # loading takes a moment, and whoever stops the command then wants no traceback either
+    sys.exit("\nimrc: stopped")
 
 BAD_INPUT = 2
 FAILURE = 1
@@ -89,12 +93,21 @@ def _function(name: str) -> Any:  # noqa: ANN401
     return getattr(importlib.import_module(f"imrc.commands.{_MODULES.get(command, command)}"), name)
 
 
+def _plain(error: Any) -> tuple[str, int]:  # noqa: ANN401 - of any coding; here only of encoding
+    """Write a minus sign as a hyphen where it cannot be shown, and a question mark for anything else."""
+    lost = error.object[error.start : error.end].replace("−", "-")
+    return lost.encode("ascii", "replace").decode(), error.end
+
+
+codecs.register_error("plain", _plain)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status (0 done, 2 bad input, 1 failure, 3 alarm of ``watch``)."""
     for stream in (sys.stdout, sys.stderr):
         # A result must not be lost because the terminal cannot show one of its characters.
         if isinstance(stream, io.TextIOWrapper) and (stream.encoding or "").lower().replace("-", "") != "utf8":
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors="plain")
     given = sys.argv[1:] if arguments is None else arguments
     words = ["--help" if word == "--help-all" else word for word in given if word != "--debug"]
     # The first word is the command: before it only flags can stand.

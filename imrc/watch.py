@@ -338,13 +338,13 @@ def watch_story(
     These are mean errors of the predicted and of the forward rule on the task's test samples; NaN without a run.
     """
     arrivals = [vars(arrival) for arrival in Watcher(features=features, seed=seed).read(sequence)]
-    table = pd.DataFrame(arrivals)[["task", "label", "p", "evidence", "change", "unusual"]]
+    table = pd.DataFrame(arrivals, columns=["task", "label", "p", "evidence", "change", "unusual"])
     before = after = np.full(len(sequence), np.nan)
     if run is not None:
         unknown = np.full(len(sequence) - run.n_tasks, np.nan)
         before = np.append(run.before_of("forward").mean(axis=0), unknown)
         after = np.append(run.error_tables["forward"].newest().mean(axis=0), unknown)
-    rows = table["task"].to_numpy() - 1
+    rows = table["task"].to_numpy(int) - 1
     return table.assign(before=before[rows], after=after[rows])
 
 

@@ -288,7 +288,10 @@ def ess_recursion(
 
 
 def ess_next(j: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1.0, steps: ArrayLike = 1.0) -> Floats:
-    """Effective sample size `steps` changes after the j-th task (from 1), before any samples."""
+    """Effective sample size `steps` changes after the j-th task (from 1), before any samples.
+
+    It stays below ``sigma2 / (steps d2)`` for any number of tasks.
+    """
     ahead = np.asarray(steps, dtype=np.float64)
     if not (ahead >= 0).all():
         raise ValueError(f"steps must be at least 0; got {steps!r}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections import UserDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -44,11 +44,6 @@ class _Dense(UserDict[str, Any]):
     def __getitem__(self, key: str) -> Floats:
         """Return (repetitions, steps, tasks), NaN where the task is later than the step."""
         return np.asarray(self.data[key].dense())
-
-
-def _unfolded(tables: str, text: str) -> Any:  # noqa: ANN401 - a property
-    """Return a property with tables of a result unfolded."""
-    return property(lambda self: _Dense(getattr(self, tables)), doc=text)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -133,9 +128,20 @@ class RunResult(Columns):
             ]
         )
 
-    errors = _unfolded("error_tables", "Errors[repetition, step, task] per rule, NaN where the task is later.")
-    risks = _unfolded("risk_tables", "Minimax risks[repetition, step, task] per rule.")
-    ess = _unfolded("ess_tables", "Effective sample sizes[repetition, step, task] per rule.")
+    @property
+    def errors(self) -> Mapping[str, Floats]:
+        """Errors[repetition, step, task] per rule, NaN where the task is later than the step."""
+        return _Dense(self.error_tables)
+
+    @property
+    def risks(self) -> Mapping[str, Floats]:
+        """Minimax risks[repetition, step, task] per rule."""
+        return _Dense(self.risk_tables)
+
+    @property
+    def ess(self) -> Mapping[str, Floats]:
+        """Effective sample sizes[repetition, step, task] per rule."""
+        return _Dense(self.ess_tables)
 
     @property
     def loss(self) -> str:

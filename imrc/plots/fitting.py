@@ -92,10 +92,12 @@ def describe(figure: go.Figure) -> str:
     )
     texts, current = (figure.layout.title.text, figure.layout.title.subtitle.text), None
     low, high = figure.layout.yaxis.range or (0, 1)
-    down = low > high and figure.data[0].type == "scatter"
+    down = None not in (low, high) and low > high and {one.type for one in figure.data[:1]} == {"scatter"}
     axes = (across, upright) if down else (upright, across)
     sentences = [*map(plain_text, texts), " against ".join(filter(None, axes))]
     for trace in figure.data:
+        if "xaxis" not in trace:  # of Plotly's other charts nothing is known
+            continue
         panel = panels.get(trace.xaxis or "x", "")
         if said := _heatmap(trace, panel) if trace.type == "heatmap" else _line(trace, down=down):
             other = trace.type != "heatmap" and panel not in ("", current)

@@ -201,7 +201,7 @@ class Report:
         unknown = self.verdict is None or self.verdict.name in ("dependent", "too_few")
         said = [] if self.plan is None or unknown else [promise_sentence(self.plan), more_sentence(self.plan)]
         if said and self.verdict is not None and self.verdict.assumption != "supported":
-            said[0] = f"If the tasks evolve as the theorems assume: {said[0]}"
+            said[0] = f"If the tasks evolve as the theorems assume: {said[0][:1].lower()}{said[0][1:]}"
         if said and self.run.ess_tables:
             ess = effective_samples(self.run).mean
             said[0] += f" This run, which estimates the change from the samples drawn, gives {ess:,.1f}."

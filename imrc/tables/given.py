@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from imrc.tables.sample import suggest
 from imrc.tables.table import clean_name
 from imrc.tasks import Task, TaskSequence, how_to_make_tasks, is_frame
 from imrc.wording import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 OPTIONS = (
     *("exclude", "include", "words", "threshold", "max_categories", "max_missing", "min_samples", "newest"),
@@ -101,7 +104,7 @@ def tasks_from(
         X, y, groups = (*data, None)[:3]
         if (groups is None) == (every is None):
             raise InputError("tasks_from((X, y)) needs every=, the rows per task; or give (X, y, groups).")
-        return _of_parts(_grouped(X, np.ravel(y), groups, every), name)
+        return _grouped(X, np.ravel(y), groups, every, name)
     if not isinstance(data, list | tuple) or not len(data):
         raise InputTypeError(f"tasks_from cannot make tasks of {type(data).__name__}. {how_to_make_tasks(data)}")
     if every is not None:
@@ -147,8 +150,36 @@ def _part(number: int, one: object) -> tuple[str, Any, Any]:
     raise InputTypeError(f"Entry {number + 1} of the list must be (X, y) or (name, X, y), got {kind}.{hint}")
 
 
-def _grouped(X: Any, y: Any, groups: Any, every: int | None) -> list[tuple[str, Any, Any]]:  # noqa: ANN401
-    """Return name, X and y of each group of rows, or of each block of a number of rows."""
+def _of_parts(parts: Sequence[tuple[str, Any, Any]], name: str | None) -> TaskSequence:
+    """Return one task for each name, X and y."""
+    import pandas as pd
+
+    if is_frame(parts[0][1]):
+        for number, (_, X, _) in enumerate(parts):
+            if not is_frame(X) or list(X.columns) != list(parts[0][1].columns):
+                raise InputError(f"Entry {number + 1} of the list does not have the columns of the first.")
+        places = np.repeat(np.arange(len(parts)), [len(X) for _, X, _ in parts])
+        found = _of_frame(pd.concat([X for _, X, _ in parts]), np.concatenate([y for *_, y in parts]), places, name)
+        # The order is the list's, because the cutter was given numbers instead of names.
+        return replace(found, tasks=tuple(replace(task, label=parts[int(task.label)][0]) for task in found))
+    missing = False
+    for number, (label, X, y) in enumerate(parts):
+        rows = check_matrix(f"X of task {number + 1}", X, allow_missing=True)
+        if len(rows) != len(y):
+            message = f"X has length {len(rows)}, but y has length {len(y)}. Give one label per row."
+            raise InputError(f"Task {label or number + 1}: {message}")
+        if pd.isna(y).any():
+            raise InputError(f"y of task {number + 1} has a row without a label. Leave such rows out.")
+        missing |= bool(np.isnan(rows).any())
+    # Whether values may be missing is decided for all tasks: a later one may have a gap where the first has none.
+    made = TaskSequence(tuple(Task(X, y, label, missing) for label, X, y in parts), name=name or "tasks")
+    if made.n_classes < 2:
+        raise InputError("All labels are the same. Two or more classes are needed.")
+    return made
+
+
+def _grouped(X: Any, y: Any, groups: Any, every: int | None, name: str | None) -> TaskSequence:  # noqa: ANN401
+    """Return tasks, each the rows of one group or the given number of rows."""
     import pandas as pd
 
     if every is None:
@@ -160,35 +191,25 @@ def _grouped(X: Any, y: Any, groups: Any, every: int | None) -> list[tuple[str, 
         codes, found = np.arange(len(y)) // size, [""] * (len(y) // size)
     if not len(X) == len(y) == len(codes):
         raise InputError(f"X has {len(X)} rows, y {len(y)} and groups {len(codes)}; these numbers must be equal.")
-    rows = X.iloc if is_frame(X) else check_matrix("X", X, allow_missing=True)
-    return [(label, rows[codes == j], y[codes == j]) for j, label in enumerate(pd.Index(found).astype(str))]
+    if is_frame(X):
+        return _of_frame(X, y, groups if every is None else every, name)
+    rows = check_matrix("X", X, allow_missing=True)
+    if every is None and (without := pd.isna(groups)).any():
+        row = int(without.argmax()) + 1
+        raise InputError(f"groups has no value in row {row}. Leave such rows out of X, y and groups.")
+    names = pd.Index(found).astype(str)  # a date without the time of day that it does not have
+    return _of_parts([(label, rows[codes == j], y[codes == j]) for j, label in enumerate(names)], name)
 
 
-def _of_parts(parts: Sequence[tuple[str, Any, Any]], name: str | None) -> TaskSequence:
-    """Return one task for each name, X and y."""
-    import pandas as pd
-
-    missing, frame = False, parts[0][1]
-    for number, (label, X, y) in enumerate(parts, start=1):
-        if is_frame(frame) and (not is_frame(X) or list(X.columns) != list(frame.columns)):
-            raise InputError(f"Entry {number} of the list does not have the columns of the first.")
-        rows = X if is_frame(frame) else check_matrix(f"X of task {number}", X, allow_missing=True)
-        if len(rows) != len(y):
-            message = f"X has length {len(rows)}, but y has length {len(y)}. Give one label per row."
-            raise InputError(f"Task {label or number}: {message}")
-        if not is_frame(frame) and pd.isna(y).any():
-            raise InputError(f"y of task {number} has a row without a label. Leave such rows out.")
-        missing |= not is_frame(frame) and bool(np.isnan(rows).any())
-    if is_frame(frame):
-        label, task = (next(w + "_" * n for n in range(99) if w + "_" * n not in frame) for w in ("label", "task"))
-        whole = pd.concat([X for _, X, _ in parts], ignore_index=True)
-        whole[label] = np.concatenate([y for *_, y in parts])
-        whole[task] = np.repeat(np.arange(len(parts)), [len(X) for _, X, _ in parts])
-        made = _of_table(whole, label, task, None, name=name or "tasks", period="value")
-        # The order is the list's, because the cutter was given numbers instead of names.
-        return replace(made, tasks=tuple(replace(task, label=parts[int(task.label)][0]) for task in made))
-    # Whether values may be missing is decided for all tasks: a later one may have a gap where the first has none.
-    made = TaskSequence(tuple(Task(X, y, label, missing) for label, X, y in parts), name=name or "tasks")
-    if made.n_classes < 2:
-        raise InputError("All labels are the same. Two or more classes are needed.")
-    return made
+def _of_frame(X: pd.DataFrame, y: Any, tasks: Any, name: str | None) -> TaskSequence:  # noqa: ANN401
+    """Return tasks from a frame of inputs, made by the cutter of tables; `tasks` are groups or rows per task."""
+    frame, name = X.reset_index(drop=True), name or "tasks"
+    label, task = (
+        next(new for n in range(len(X.columns) + 1) if (new := word + "_" * n) not in X.columns)
+        for word in ("label", "task")
+    )
+    frame[label] = y
+    if isinstance(tasks, int):
+        return _of_table(frame, label, None, tasks, name=name)
+    frame[task] = tasks
+    return _of_table(frame, label, task, None, name=name, period="value")

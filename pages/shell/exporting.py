@@ -133,7 +133,8 @@ def _score(made: Callable[[], Model] | None, choice: Choice) -> None:
         # With a byte-order mark, Excel reads it as UTF-8.
         content, kind = csv_text(frame, table).encode("utf-8-sig"), "tsv" if table.format.startswith("TSV") else "csv"
         file = f"{table.name}-scored.{kind}"
-        controls.save("Scored rows (CSV)", content, file, "text/csv", "scored", type="primary")
+        of_kind = "text/csv" if kind == "csv" else "text/tab-separated-values"
+        controls.save(f"Scored rows ({kind.upper()})", content, file, of_kind, "scored", type="primary")
 
 
 def _model_bytes(made: Callable[[], Model]) -> bytes:

@@ -422,7 +422,7 @@ def _compute(
     part = job if len(only) == job.repetitions else replace(job, repetitions=len(only))
     visit.partial = None if begin else (key, part, steps)
     waiting, slot = slot, slot if visit.line is None else visit.line
-    bar = None
+    bar, before = None, visit.worked if begin else 0.0
 
     def show() -> None:
         """Show how far the run is."""
@@ -433,19 +433,19 @@ def _compute(
         if bar is None:
             with slot.container():
                 bar = stoppable(f"{settings.preset}-{settings.methods[0]}-{settings.n}-{begin}", key)
-        share, since = (begin + len(only) * number / total) / settings.repetitions, visit.since
+        share, worked = (begin + len(only) * number / total) / settings.repetitions, before + elapsed
         if (job := visit.job) is not None:
-            share, since = min((job.done + job.now * share) / job.seconds, 1.0), job.started
-        left = f", about {duration((time.monotonic() - since) * (1.0 / share - 1.0))} left" if share > 0.0 else ""
+            share, worked = min((job.done + job.now * share) / job.seconds, 1.0), time.monotonic() - job.started
+        left = f", about {duration(worked * (1.0 / share - 1.0))} left" if share > 0.0 else ""
         bar.progress(share, text=f"{100 * share:.0f} %{left}")
 
     with keeping.turn(waiting) as pace, contextlib.closing(iter_run(sequence, job, only=only, tick=show)) as run:
-        started = time.monotonic()  # waiting for a place does not count
-        visit.since = visit.since if begin else started
+        started = time.monotonic()  # waiting for a place does not count, nor a pause after Stop
         for step in run:
             steps.append(step)
             show()
             pace(step.number / step.total)
+        visit.worked = before + time.monotonic() - started
     if bar is not None and visit.job is None:
         slot.empty()
     visit.partial = None

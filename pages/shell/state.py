@@ -138,7 +138,7 @@ class Visit:
     # Writes the result of the present run into the frame of the page, and the place in it for progress.
     show_result: Callable[[RunResult], object] | None = None
     line: Any = None
-    since: float = 0.0  # when its first repetitions began
+    worked: float = 0.0  # seconds that its repetitions so far took
     job: Any = None  # the `running.Job` that the runs under way are part of
     asked: Hashable = None  # the comparison that *Run* was clicked for
 
@@ -336,9 +336,11 @@ def ask_for_file() -> bool:
 def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any], n: int) -> None:
     """Make a visitor's own sequence, cut from a file by options, the dataset of all pages for this visitor only."""
     mine = visit()
-    mine.own_sequence, mine.own_source, mine.own_head = sequence, (file, options), None
     waiting, mine.own_wanted = mine.own_wanted, {}
-    ahead = {"scenario": "next_task"} if "period" in options else {}  # who has months asks about the next one
+    # Who opens a table of months asks about the next one; a link, and whoever has chosen before, asks for itself.
+    asked_before = bool(waiting) or mine.own_sequence is not None
+    ahead = {"scenario": "next_task"} if "period" in options and not asked_before else {}
+    mine.own_sequence, mine.own_source, mine.own_head = sequence, (file, options), None
     use_values({**ahead, **waiting, "dataset": OWN, "n": n, "k": len(sequence)})
     if len(sequence) == options.get("newest"):
         mine.notes.append(

@@ -51,6 +51,14 @@ def test_sample_file_is_cut_as_the_library_cuts_it_and_used_everywhere(page):
     assert metrics(test)["Error, forward"] == with_error(result.headline()["forward"])
 
 
+def test_a_link_to_an_own_file_keeps_its_scenario(app):
+    test = app(dataset="your_file", n="7", k="8", repetitions="1").switch_page(PAGE).run()
+    test.button(key="own_sample").click().run()
+    test.button(key="own_use").click().run()
+    settings = test.session_state["visit"].choice.settings
+    assert (settings.scenario, settings.repetitions) == ("continual", 1)
+
+
 def test_pages_take_gaps_and_words(app):
     test = app(dataset="identical", k="3", n="4", repetitions="1", features="identity").switch_page(PAGE).run()
     test.button(key="own_sample").click().run()
