@@ -146,10 +146,8 @@ def flow_diagram() -> go.Figure:
     """Draw the boxes of `imrc.paper.method.FLOW`, each with the name of its function."""
     linked = [box for box in FLOW.values() if box.function]
     columns, rows = zip(*((box.column, box.row) for box in linked), strict=True)
-    told, drawn = (
-        [f"{box.function}<br>{lines_of(box.function)} of Algorithm 1" for box in linked],
-        Chart("What does a step do?", height=560),
-    )
+    told = [f"{box.function}<br>{lines_of(box.function)} of Algorithm 1" for box in linked]
+    drawn = Chart("What does a step do?", height=560)
     drawn.x(visible=False, range=[-0.5, 1.5])
     drawn.y(visible=False, range=[5.4, -0.85])
     # Unseen: something to point at.

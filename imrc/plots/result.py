@@ -344,10 +344,8 @@ RATES = {
 
 def run_choices(result: RunResult) -> go.Figure:
     """Return the share of each rate of change in the rules of tasks so far, step by step, mean over repetitions."""
-    drawn, steps = (
-        Chart("How fast did the method assume that tasks change?", height=310),
-        np.arange(1, result.n_tasks + 1),
-    )
+    drawn = Chart("How fast did the method assume that tasks change?", height=310)
+    steps = np.arange(1, result.n_tasks + 1)
     drawn.x("step (tasks learnt)", tickformat="d", nticks=8)
     drawn.y("share in the rules", range=[-0.05, 1.05], tickvals=[0, 0.5, 1], ticktext=["0 %", "50 %", "100 %"])
     for name, (title, colour) in RATES.items():

@@ -147,7 +147,7 @@ def grid(rows: Iterable[Sequence[object]], columns: Sequence[str] = ()) -> str:
         f'<tr><th scope="row">{escape(first)}</th>' + "".join(f"<td>{escape(cell)}</td>" for cell in rest) + "</tr>"
         for first, *rest in rows
     )
-    head = f"<thead><tr>{head}</tr></thead>" * bool(head)
+    head = f"<thead><tr>{head}</tr></thead>" if head else ""
     return f'<div class="scroll"><table>{head}<tbody>{body}</tbody></table></div>'
 
 

@@ -144,10 +144,8 @@ def _what(choice: Choice, _result: Assessment, row: _Row) -> None:
     builder, name = evolving.changed_panels, "changed"
     if image_side(found.columns) is not None:
         told = "The columns that changed most, or average images of early and late tasks."
-        if (
-            controls.switch("Of", {"columns": "Columns", "images": "Images"}, "evolving_what", told, place=row)
-            == "images"
-        ):
+        of = controls.switch("Of", {"columns": "Columns", "images": "Images"}, "evolving_what", told, place=row)
+        if of == "images":
             builder, name = evolving.changed_images, "changed-images"
     st.markdown(f"**{words.changed_sentence(found)}**")
     charts.show(builder, found, name=name)
