@@ -65,8 +65,9 @@ with to_take:
 with chart:
     views.strategies(report, over=drawn.get("chart", (st, st)))
     views.how_judged(report)
-with below:
-    views.show(report, sequence)
+with below:  # one picture at a time; the others are not computed
+    told = "One chart at a time shows what is behind the answer above."
+    controls.part("Look closer", views.VIEWS, "view", told, label_visibility="collapsed")(report, sequence)
 with controls.for_experts("experts") as fold:
     if fold.open:
         told = "All numbers, and what the rules promise for each task."

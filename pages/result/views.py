@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,39 +11,29 @@ import pandas as pd
 import streamlit as st
 
 import imrc
-from imrc.evaluation import HEADLINES, SCENARIOS
+from imrc.diagnostics import assess
+from imrc.evaluation import HEADLINES, SCENARIOS, RunSettings
+from imrc.evaluation import what_if as asked
 from imrc.evaluation.budget import budget_table
 from imrc.evaluation.measures import MEASURES, measure_rows
 from imrc.evaluation.significance import with_error
 from imrc.evaluation.weights import task_weights, weights_sentence
 from imrc.paper import shipped
-from imrc.plots.result import (
-    LAG_VIEW_ABOVE,
-    Quantity,
-    decision_chart,
-    run_choices,
-    run_curves,
-    run_heatmaps,
-    run_ladder,
-    run_story,
-    triangle_stride,
-)
-from imrc.plots.tasks import image_strip, moving_clouds, sample_images, task_clouds
-from imrc.plots.what_if import budget_chart, reliability_chart, reliability_table, weights_chart
+from imrc.plots import result, tasks, what_if
 from imrc.report import Report
 from imrc.report.against_others import plain_errors_note
 from imrc.wording import RISKS, RULES, capital
-from pages.result import what_if
-from pages.shell import charts, controls, state
+from pages.shell import charts, controls, keeping, running, state
 from pages.shell.choice import plain
 from pages.shell.keeping import Kept
-from pages.shell.running import current_report, whole
 
 LANDING = "six_or_nine"
 """The dataset the app opens with; its picture is drawn in the browser from errors measured before."""
 _PARTS = {kind: Path(__file__).with_name(f"landing.{kind}").read_text(encoding="utf-8") for kind in ("html", "js")}
 _LEARN = "pages/learn/page.py"
 _SCENARIO = "scenario_shown"
+_weights_kept = Kept[tuple[Hashable, ...], pd.DataFrame]("weights")
+_answers = Kept[Hashable, Any]("what if")
 
 
 def landing(n: int) -> None:
@@ -75,11 +66,10 @@ def scenario_switch() -> None:
 
 def what_a_task_is(sequence: imrc.TaskSequence) -> None:
     """Show what a task is, in its own pictures; a dataset with a picture of its own shows that one here."""
-    samples, clouds = sample_images(sequence), None
-    if samples is not None:
-        charts.show(image_strip, samples, name="tasks")
-    elif (clouds := task_clouds(sequence)) is not None:
-        charts.show(moving_clouds, clouds, name="tasks")
+    if (samples := tasks.sample_images(sequence)) is not None:
+        charts.show(tasks.image_strip, samples, name="tasks")
+    elif (clouds := tasks.task_clouds(sequence)) is not None:
+        charts.show(tasks.moving_clouds, clouds, name="tasks")
 
 
 def in_words(report: Report, how: str) -> str:
@@ -91,7 +81,7 @@ def in_words(report: Report, how: str) -> str:
 def strategies(report: Report, *, name: str = "decision", over: tuple[Any, Any] = (st, st)) -> Any:  # noqa: ANN401 - what `charts.show` returns
     """Show what you could do, with intervals; return what another chart can be shown over."""
     alt = in_words(report, "with its 95 % interval")
-    return charts.show(decision_chart, report.errors, report.decision.measure, name=name, alt=alt, over=over)
+    return charts.show(result.decision_chart, report.errors, report.decision.measure, name=name, alt=alt, over=over)
 
 
 def how_judged(report: Report) -> None:
@@ -107,31 +97,23 @@ def how_judged(report: Report) -> None:
     st.caption("  \n".join(said), help=told)
 
 
-_weights_kept = Kept[tuple[Hashable, ...], pd.DataFrame]("weights")
-
-
-def show(report: Report, sequence: imrc.TaskSequence) -> None:
-    """Draw the picture a visitor chose; the others are not computed."""
-    about = "One chart at a time shows what is behind the answer above."
-    controls.part("Look closer", VIEWS, "view", about, label_visibility="collapsed")(report, sequence)
-
-
 def _time(report: Report, _sequence: imrc.TaskSequence) -> None:
     heatmaps(report)
-    st.markdown(report.accounts or whole(report).accounts)
+    st.markdown(report.accounts or running.whole(report).accounts)
 
 
-def heatmaps(report: Report, quantity: Quantity = "error") -> None:
+def heatmaps(report: Report, quantity: result.Quantity = "error") -> None:
     """Show a number of each task, in rows, at each step, in columns, for every rule."""
     run = report.run
-    triangle = run.n_tasks > LAG_VIEW_ABOVE and controls.toggle(
+    triangle = run.n_tasks > result.LAG_VIEW_ABOVE and controls.toggle(
         "Steps beside tasks",
         f"triangle_{quantity}",
         "With many tasks, the columns count the tasks learnt after each one. Switch this on to show all steps, as the "
-        "paper does" + (f": every {stride}th task and step." if (stride := triangle_stride(run.n_tasks)) > 1 else "."),
+        "paper does"
+        + (f": every {stride}th task and step." if (stride := result.triangle_stride(run.n_tasks)) > 1 else "."),
     )
     name = f"heatmaps-{quantity}"
-    charts.show(run_heatmaps, run, quantity, RISKS[run.loss].lower(), triangle=triangle, name=name)
+    charts.show(result.run_heatmaps, run, quantity, RISKS[run.loss].lower(), triangle=triangle, name=name)
     if run.scenario.kind == "before":
         st.caption("These are errors after learning. For errors before learning, see *Curves* under *For experts*.")
     if run.measure() != "error":
@@ -140,21 +122,113 @@ def heatmaps(report: Report, quantity: Quantity = "error") -> None:
 
 def _budget(_report: Report, _sequence: imrc.TaskSequence) -> None:
     """Show the error against samples per task, and how many samples reach the same error."""
-    report = current_report(labels=True)
+    report = running.current_report(labels=True)
     if report is None or not report.curve:
         st.info("The tasks are too small for another n.", icon=":material/info:")
         return
     run, table = report.run, budget_table(report.curve)
     st.markdown(report.labels[0])
-    charts.show(budget_chart, table, run, name="label-budget")
+    charts.show(what_if.budget_chart, table, run, name="label-budget")
     charts.csv(table, name=f"label-budget-{run.name}")
+
+
+def _answer(key: Hashable, needs: tuple[imrc.TaskSequence, RunSettings], make: Callable[..., Any]) -> Any:  # noqa: ANN401 - whatever is made
+    """Return what is kept, or make it with progress and Stop; None if stopped, or its largest run `needs` too much."""
+    slot, kept = st.empty(), _answers.get(key)
+    if kept is not None:
+        return kept
+    if state.visit().stopped == key:
+        running.stopped("what_if", "Stopped before all runs had finished.")
+        return None
+    if not running.may_run(*needs):
+        return None
+    running.ensure_compiled(slot)
+    with keeping.turn(slot) as pace, slot.container():
+        bar = running.stoppable("what_if", key, "Running …")
+
+        def tick(share: float) -> None:
+            bar.progress(share, text=f"Running … {100 * share:.0f} %")
+            pace(share)
+
+        made = make(tick=tick)
+    slot.empty()
+    return _answers.put(key, made)
+
+
+_ASKED: dict[str, tuple[str, Callable[..., Any], Callable[..., str], Callable[..., Any], str]] = {
+    "blocks": (
+        "Other block sizes",
+        asked.over_blocks,
+        asked.blocks_sentence,
+        what_if.blocks_chart,
+        "The rows of all tasks, in their order, are cut into blocks of equal size, and n grows with them, so the total "
+        "number of labelled rows stays the same. An incomplete block at the end is left out. Blocks of another size "
+        "have other test samples, so these errors are not paired.",
+    ),
+    "order": (
+        "Another order",
+        asked.shuffled,
+        asked.shuffled_sentence,
+        what_if.gains_chart,
+        "Mean error of all tasks at the last step. Each repetition has its own random order. Both orders use the same "
+        "rows for training and testing.",
+    ),
+    "drop": (
+        "A task less",
+        asked.without,
+        asked.without_sentence,
+        what_if.without_chart,
+        "Error of each task at the last step, with and without the task left out, on the same rows for training and "
+        "testing. Without correction for multiple comparisons, about one interval in 20 excludes 0 by chance.",
+    ),
+}
+"""What if: each question with what runs it, words and chart of the answer, and how it was found."""
+
+
+def _what_if(report: Report, sequence: imrc.TaskSequence) -> None:
+    """Show the answer to the question chosen."""
+    about = (
+        "Cut the same rows into blocks of another size, put the tasks in random order, or leave one task out. "
+        "Each is a separate run with the current settings."
+    )
+    titles = {name: title for name, (title, *_) in _ASKED.items()}
+    question = controls.switch("What if the tasks were different?", titles, "what_if", about)
+    head, settings = sequence.head(report.run.n_tasks), report.run.settings
+    if settings.scenario != "continual":
+        st.caption("These runs always learn tasks as they arrive, in every scenario.")
+    sizes = asked.block_sizes(head, settings) if question == "blocks" else []
+    if not sizes and (question == "blocks" or len(head) < 3):
+        few = "There are too few rows for blocks of another size with so many samples per task."
+        st.info(few if question == "blocks" else "At least 3 tasks are needed.", icon=":material/info:")
+        return
+    options: dict[str, Any] = {}
+    told: tuple[Any, ...] = ()  # what sentence and chart need beside what was found
+    needs = head, settings
+    if question == "blocks":
+        options, told = {"sizes": sizes, "diagnose": assess}, (round(float(head.sizes.mean())),)
+        needs = asked.in_blocks(head, sizes[0]), asked.settings_for(sizes[0], head, settings)
+    elif question == "drop":
+        middle, of = max(1, len(head) // 2), (head.fingerprint, len(head))
+        why = "All other tasks are learnt without it, on the same rows."
+        left = controls.number("Task left out", 1, len(head), middle, "what_if_task", why, of, width=200) - 1
+        options, told = {"task": left}, (left,)
+    _, learn, say, draw, how = _ASKED[question]
+    key = (question, *told, head.fingerprint, settings)
+    found = _answer(key, needs, partial(learn, head, settings, **options))
+    if found is None:
+        return
+    st.markdown(say(found, *told))
+    charts.show(draw, found, *told, *((head.labels,) if question == "drop" else ()), name=f"what-if-{question}")
+    if question == "blocks":
+        charts.csv(found, name="what-if-blocks")
+    st.caption(how)
 
 
 VIEWS = {
     "time": ("As tasks arrive", _time),
-    "tasks": ("Ladder by task", lambda report, _: charts.show(run_ladder, report.run, name="ladder")),
+    "tasks": ("Ladder by task", lambda report, _: charts.show(result.run_ladder, report.run, name="ladder")),
     "budget": ("How many labels?", _budget),
-    "what_if": ("What if?", lambda report, sequence: what_if.show(report.run, sequence)),
+    "what_if": ("What if?", _what_if),
 }
 
 
@@ -171,30 +245,30 @@ def _risks(report: Report, _sequence: imrc.TaskSequence) -> None:
 
 def _curves(report: Report, _sequence: imrc.TaskSequence) -> None:
     run = report.run
-    charts.show(run_curves, run, report.references, name="error-curves")
+    charts.show(result.run_curves, run, report.references, name="error-curves")
     if run.choices:
-        charts.show(run_choices, run, name="choices")
+        charts.show(result.run_choices, run, name="choices")
 
 
 def _task(report: Report, sequence: imrc.TaskSequence) -> None:
     """Show the story of one task, and the weights of all tasks in its rule."""
     run = report.run
     middle = max(1, run.n_tasks // 2)
-    controls.start_anew((run.fingerprint, run.n_tasks), story_task=middle)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     told = "See its error at every step, and the weight of every task in its rule."
-    task = controls.number("Task", 1, run.n_tasks, middle, "story_task", told, place=row, width=140)
+    of = (run.fingerprint, run.n_tasks)
+    task = controls.number("Task", 1, run.n_tasks, middle, "story_task", told, of, row, width=140)
     told = "Which rule's weights to show: the rule first learnt for the task, or the rule revised with later tasks."
     titles = {name: RULES[name] for name in ("forward_backward", "forward")}
     rule = controls.switch("Rule", titles, "uses_rule", told, place=row)
-    charts.show(run_story, run, task, name="task-story")
+    charts.show(result.run_story, run, task, name="task-story")
     head, settings = sequence.head(run.n_tasks), run.settings
     with st.spinner("Learning the first repetition again …"):
         table = _weights_kept.get_or_make(
             (head.fingerprint, settings, task, rule), lambda: task_weights(head, settings, task - 1, rule)
         )
     st.markdown(weights_sentence(table, task - 1))
-    charts.show(weights_chart, table, task - 1, name="task-weights")
+    charts.show(what_if.weights_chart, table, task - 1, name="task-weights")
     st.caption(f"From the first of {settings.repetitions} repetitions.")
 
 
@@ -216,14 +290,14 @@ def _numbers(report: Report, _sequence: imrc.TaskSequence) -> None:
 
 
 def _calibration(report: Report, _sequence: imrc.TaskSequence) -> None:
-    table = reliability_table(report.run)
+    table = what_if.reliability_table(report.run)
     if not len(table):
         st.info(
             "Not available: either the rules give no probabilities, or this result was taken from a longer run.",
             icon=":material/info:",
         )
         return
-    charts.show(reliability_chart, table, name="reliability")
+    charts.show(what_if.reliability_chart, table, name="reliability")
 
 
 EXPERTS = {

@@ -31,8 +31,9 @@ def menu(label: str, titles: Mapping[T, str], key: str, help: str, *, place: Any
     return place.selectbox(label, list(titles), key=key, help=help, **more)
 
 
-def number(label: str, low: T, high: T, usual: T, key: str, help: str, *, place: Any = st, **more: Any) -> T:  # noqa: ANN401 - as above, of st.number_input
-    """Draw a field for a number; return what is in it."""
+def number(label: str, low: T, high: T, usual: T, key: str, help: str, of: Hashable, place: Any = st, **more: Any) -> T:  # noqa: ANN401 - as above, of st.number_input
+    """Draw a field for a number, the usual one until another is chosen for what it belongs to; return what is in it."""
+    start_anew(of, **{key: usual})
     found: T = place.number_input(label, low, high, usual, key=key, bind="query-params", help=help, **more)
     return found
 
@@ -42,14 +43,10 @@ def toggle(label: str, key: str, help: str, *, place: Any = st) -> bool:  # noqa
     return bool(place.toggle(label, key=key, bind="query-params", help=help))
 
 
-def part(
-    label: str,
-    parts: Mapping[str, tuple[str, Callable[..., object]]],
-    key: str,
-    help: str,
-    place: Any = st,  # noqa: ANN401 - as above
-    **more: Any,  # noqa: ANN401 - as above
-) -> Callable[..., object]:
+Parts = Mapping[str, tuple[str, Callable[..., object]]]
+
+
+def part(label: str, parts: Parts, key: str, help: str, place: Any = st, **more: Any) -> Callable[..., object]:  # noqa: ANN401 - as above
     """Draw a choice among parts of a page, each with a title; return what draws the one chosen."""
     titles = {name: title for name, (title, _) in parts.items()}
     return parts[switch(label, titles, key, help, place=place, **more)][1]

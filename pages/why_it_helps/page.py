@@ -1,17 +1,75 @@
 """Why it helps: what errors showed, and beside it what the theorems promise for changes of this size."""
 
+import math
+from typing import Any
+
 import streamlit as st
 
 from imrc.diagnostics.assessment import recent_ratio
 from imrc.evaluation import effective_samples
+from imrc.features import FEATURE_TITLES, FeatureSpec
 from imrc.planning import PLACES, more_sentence, plan_table, way_sentence
 from imrc.plots import ess
-from imrc.report import Report
-from imrc.report.worth import measured_sentence
+from imrc.report import Report, guarantees
+from imrc.report.worth import measured_sentence, next_task_sentence
+from imrc.wording import LOSSES
 from pages.shell import charts, controls, running, state
-from pages.why_it_helps import experts
+from pages.shell.choice import PRESET_TITLES, loss_in_words
+from pages.shell.keeping import Kept
 
 TOO_FEW = "Too few tasks or samples to estimate how much the tasks change."
+_LARGEST_KAPPA = 1e9
+_plug_ins = Kept[tuple[str, FeatureSpec, int], guarantees.PlugIn]("plug ins")
+_REGIMES = r"""
+**Theorems 2 and 4** for the effective sample size (ESS) of task j of k with forward (⇀), and forward and backward
+learning (⇌); d² is the largest expected quadratic change between neighbours, σ² the variance of a sample.
+
+$$
+\begin{gathered}
+n_j^{\rightharpoonup} \ge n\Big(1+\tfrac{(1+\alpha)^{2j-1}-1-\alpha}{\alpha(1+\alpha)^{2j-1}+\alpha}\Big) \\[6pt]
+n_j^{\rightleftharpoons k} \ge n_j^{\rightharpoonup} + n\,
+\tfrac{(1+\alpha)^{2(k-j)+1}-1-\alpha}{\alpha(1+\alpha)^{2(k-j)+1}+\alpha} \\[6pt]
+\alpha = \tfrac{2}{\sqrt{1+4\,\sigma^2/(n d^2)}-1}
+\end{gathered}
+$$
+The curves are the exact closed forms of Theorems 2 and 4; the three names are labels of regimes, which meet
+at n d²/σ² = 1/j² (for the largest j shown) and n d²/σ² = 1.
+
+* **n d²/σ² < 1/j²**: j tasks are worth at least three quarters of what they would be worth without change; n d²/σ² → 0
+  pools all k tasks, ESS = k n.
+* **1/j² ≤ n d²/σ² < 1**: the gain grows like 1/√(n d²/σ²).
+* **n d²/σ² ≥ 1**: the gain is at most of the order 1/(n d²/σ²); n d²/σ² → ∞ leaves ESS = n.
+
+The simplified bounds printed under Theorem 4 are not used here: the middle one is false if few tasks follow, because r
+tasks cannot add more than r n samples. The paper states both theorems without σ², "for M ≤ 1". They need the opposite,
+σ² ≥ 1. This page divides by σ² (n d²/σ² = n ρ), and then they agree with Theorem 1 for every σ². The documentation has
+numbers for both errata (*Theorems*).
+"""
+_RECURSIONS = r"""
+**Theorems 1 and 3**: own samples (grey), those of tasks before (orange) and of tasks after (green), the last by the
+same recursion from the newest task backwards (↽).
+
+$$
+\begin{gathered}
+n_j^{\rightharpoonup} = n_j + n_{j-1}^{\rightharpoonup}\,
+\tfrac{\|\sigma_j^2\|_\infty}{\|\sigma_j^2\|_\infty + n_{j-1}^{\rightharpoonup}\|d_j^2\|_\infty} \\[6pt]
+n_j^{\rightleftharpoons k} = n_j^{\rightharpoonup} + n_{j+1}^{\leftharpoondown k}\,
+\tfrac{\|\sigma_j^2\|_\infty}{\|\sigma_j^2\|_\infty + n_{j+1}^{\leftharpoondown k}\|d_{j+1}^2\|_\infty}
+\end{gathered}
+$$
+"""
+_BOUND = r"""
+**Theorems 1 and 3**, with probability 1 − δ, for n, n⇀ or n⇌ effective samples, M the bound of the features, m their
+number, κ at most max(M / min σ, 2M / min d) (remark after Theorem 1). Risk and rule for exactly known mean vectors are
+replaced by those for the averages over all samples of the task.
+
+$$
+\begin{gathered}
+R(\mathcal{U}_j) \le R_j^\infty + \tfrac{c}{\sqrt{n_j^{\text{eff}}}}\,\|\mu_j^\infty\|_1 \\[6pt]
+c = M(\kappa+1)\sqrt{2\log(2m/\delta)}
+\end{gathered}
+$$
+"""
 
 
 def by_change(report: Report) -> None:
@@ -36,19 +94,18 @@ def more(report: Report) -> None:
     if report.plan is None:
         st.info(TOO_FEW, icon=":material/info:")
         return
-    controls.start_anew((report.run.fingerprint, report.n), plan_ess=4.0 * report.n)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     told = "How many samples a task alone would need for the same result."
-    usual, more = 4.0 * report.n, {"format": "%g", "width": 240, "place": row}
-    wish = controls.number("Effective samples wanted", 1.0, 1e6, usual, "plan_ess", told, **more)
-    of = controls.switch(
+    of, shown = (report.run.fingerprint, report.n), {"format": "%g", "width": 240}
+    wish = controls.number("Effective samples wanted", 1.0, 1e6, 4.0 * report.n, "plan_ess", told, of, row, **shown)
+    where = controls.switch(
         "Of",
         PLACES,
         "plan_of",
         "The mean over all tasks with b steps back; the last task; or the one after it, before it has samples.",
         place=row,
     )
-    plan = report.planned(ess=wish, of=of)
+    plan = report.planned(ess=wish, of=where)
     ways = " ".join(f"*{way.vary}*: {way_sentence(plan, way)}" for way in plan.ways)
     st.markdown(f"By the theorems, at the rate measured on all samples: **{more_sentence(plan)}** {ways}")
     charts.show(ess.plan_chart, plan_table(plan), plan, name="plan-curves")
@@ -58,6 +115,84 @@ PICTURES = {
     "change": ("By the size of the change", by_change),
     "tasks": ("Task by task", by_task),
     "more": ("What more would add", more),
+}
+
+
+def numbers(report: Report) -> None:
+    """Show what is behind the charts: shares, the next task, formulas and effective samples."""
+    for text in report.worth[2 + (len(report.curve) > 1) :]:
+        st.markdown(text)
+    found = report.diagnosis
+    ratio = found.ratio_at(report.n) if found is not None and found.change is not None else None
+    if said := next_task_sentence(report.run, ratio):
+        st.markdown(said)
+    st.markdown(_RECURSIONS)
+    table = ess.ess_parts_table(ess.run_parts(report.run), report.run.labels)
+    charts.table(table, name=f"ess-{report.run.name}", height=280)
+
+
+def guarantee(report: Report) -> None:
+    """Say what the bounds are worth, and draw them with what a run reached."""
+    choice, diagnosis = state.visit().choice, report.diagnosis
+    zero_one: dict[str, Any] = {}  # the visitor's own run if it has this loss, otherwise the rule beside it
+    if choice.settings.learner.loss != "0-1":
+        # Bounds are stated with what the diagnosis measures, in its representation.
+        features = choice.settings.features.diagnosed
+        zero_one = {"preset": "recommended", "overrides": (("loss", "0-1"),), "features": features}
+    run = running.result_of(choice, **zero_one)
+    if run is None or diagnosis is None:
+        return
+    if run.settings.scenario != "multi_task":
+        run = run.seen_as("continual")  # bounds are of what was learnt, not of what is averaged
+    sequence, spec, seed = state.visit().sequence(), run.settings.features, run.settings.seed
+    with st.spinner("Solving the tasks with all samples …"):
+        stand_in = _plug_ins.get_or_make(
+            (sequence.fingerprint, spec, seed), lambda: guarantees.plug_in(sequence, spec, seed=seed)
+        )
+    limit = guarantees.admissible_kappa(stand_in, diagnosis)
+    allowed = limit.value if math.isfinite(limit.value) else limit.from_features
+    suggested = min(float(math.ceil(max(allowed, 1.0))), _LARGEST_KAPPA)
+    left, right = st.columns(2)
+    kappa = controls.number(
+        "κ (sub-Gaussian ratio)",
+        1.0,
+        _LARGEST_KAPPA,
+        suggested,
+        "ess_kappa",
+        "Sub-Gaussian parameters of features and changes, divided by the standard deviations used. The most "
+        "favourable value is 1, for normal features and changes whose standard deviations are known exactly. The "
+        "default is the value that the paper allows for any bounded features.",
+        (run.fingerprint, diagnosis.representation),
+        left,
+        format="%g",
+    )
+    delta = right.select_slider(
+        "δ (1 − confidence)",
+        [0.001, 0.01, 0.05, 0.1, 0.2],
+        0.05,
+        key="ess_delta",
+        bind="query-params",
+        help="The bound holds with probability 1 − δ.",
+    )
+    parts = ess.run_parts(run)
+    sizes = {"single": parts[:, 0], "forward": parts[:, :2].sum(axis=1), "forward_backward": parts.sum(axis=1)}
+    table, trivial = guarantees.bound_table(stand_in, sizes, delta=delta, kappa=kappa)
+    st.markdown(
+        guarantees.vacuous_sentence(stand_in, table["forward_backward"] >= trivial, trivial, delta, kappa)
+        + f" Risks and errors below are those of the {LOSSES['0-1']}, "
+        + f"preset *{PRESET_TITLES[run.settings.preset]}{loss_in_words(run.settings)}*, "
+        f"representation *{FEATURE_TITLES[run.settings.features.kind]}*. "
+        + guarantees.order_sentence(diagnosis.verdict)
+    )
+    charts.show(ess.bound_chart, ess.with_reached(table, run), trivial, name="ess-bound")
+    st.caption(f"{guarantees.constants_sentence(stand_in)} {guarantees.kappa_sentence(limit)}")
+    st.markdown(_BOUND)
+
+
+EXPERTS = {
+    "regimes": ("Regimes and formulas", lambda _report: st.markdown(_REGIMES)),
+    "guarantee": ("The guarantee", guarantee),
+    "numbers": ("Numbers", numbers),
 }
 
 head = st.container(key="head_worth")
@@ -90,4 +225,4 @@ picture(report)
 with controls.for_experts("ess_experts") as fold:
     if fold.open:
         told = "Where the curves come from, how informative the theorems' guarantee is, and all numbers."
-        controls.part("Show", experts.EXPERTS, "ess_part", told)(state.visit().choice, report)
+        controls.part("Show", EXPERTS, "ess_part", told)(report)
