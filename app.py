@@ -18,12 +18,8 @@ from pages.shell import frame, guard, running, sidebar, state, streamlit_private
 if __name__ != "__main__":
     # The server imports this file once, before the first visitor.
     streamlit_private.pages_come_from_code_only()
-    app = App(
-        "app.py",
-        routes=guard.routes(PAGES),
-        on_script_error=frame.show_failure,
-        middleware=[Middleware(guard.Guard)],
-    )
+    middleware = [Middleware(guard.Guard)]
+    app = App("app.py", routes=guard.routes(PAGES), on_script_error=frame.show_failure, middleware=middleware)
     threading.Thread(target=running.compile_early, daemon=True).start()
     # After every run of a page Streamlit searches all objects for garbage. Libraries are none, and nobody is here yet.
     gc.freeze()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -97,14 +97,7 @@ _changes = Kept[tuple[Hashable, ...], Changed]("changes")
 _stories = Kept[tuple[Hashable, ...], pd.DataFrame]("watching")
 
 
-def _reference(kind: str, choice: Choice) -> Assessment:
-    """Return the diagnosis of a synthetic sequence with as many tasks, to compare pictures with."""
-    tasks = min(max(len(state.visit().sequence_for(choice)), 4), 60)
-    sequence = state.sequence_for(Choice(dataset=kind, k=tasks))
-    return running.diagnosed(sequence, FeatureSpec(), 0)
-
-
-def _pacf(choice: Choice, result: Assessment, row: _Row) -> None:
+def _pacf(_choice: Choice, result: Assessment, row: _Row) -> None:
     compare = controls.switch(
         "Beside it",
         _COMPARE,
@@ -118,7 +111,8 @@ def _pacf(choice: Choice, result: Assessment, row: _Row) -> None:
         return
     panels = {"These tasks": result.pacf}
     if compare != "nothing":
-        panels[_COMPARE[compare]] = _reference(compare, choice).pacf
+        beside = state.sequence_for(Choice(dataset=compare, k=min(max(len(state.visit().sequence()), 4), 60)))
+        panels[_COMPARE[compare]] = running.diagnosed(beside, FeatureSpec(), 0).pacf
     charts.show(evolving.pacf_panels, panels, name=f"evolving-pacf-{compare}")
 
 
@@ -127,17 +121,12 @@ def _drawn(builder: Callable[..., Any], name: str) -> Callable[[Choice, Assessme
     return lambda _choice, result, _row: charts.show(builder, result, name=f"evolving-{name}")
 
 
-def _changed(choice: Choice) -> Changed:
-    """Return what changed between the tasks of the chosen sequence, column by column."""
-    sequence, seed = state.visit().sequence_for(choice), choice.settings.seed
-    # Names are part of what is shown and not of the fingerprint: another visitor's file may have others.
-    names = (sequence.feature_names, sequence.class_names, tuple(sequence.categories.items()))
-    with st.spinner("Comparing all columns …"):
-        return _changes.get_or_make((sequence.fingerprint, seed, names), lambda: what_changed(sequence, seed=seed))
-
-
 def _what(choice: Choice, _result: Assessment, row: _Row) -> None:
-    found = _changed(choice)
+    sequence, seed = state.visit().sequence(), choice.settings.seed
+    # Names are part of what is shown and not of the fingerprint: another visitor's file may have others.
+    key = sequence.fingerprint, seed, sequence.feature_names, sequence.class_names, tuple(sequence.categories.items())
+    with st.spinner("Comparing all columns …"):
+        found = _changes.get_or_make(key, lambda: what_changed(sequence, seed=seed))
     if not len(found.table):
         st.info("No column varies within a task, so there is nothing to compare.", icon=":material/info:")
         return
@@ -213,10 +202,7 @@ def feature_names(choice: Choice) -> tuple[str, ...]:
 
 
 def _in_columns(choice: Choice) -> tuple[Assessment, tuple[str, ...]]:
-    """Return a diagnosis whose components have names, and these; without names where the columns have none.
-
-    Random features of columns mean nothing to anybody: then the columns themselves, standardised, are diagnosed.
-    """
+    """Return a diagnosis whose components have names, if the columns do: of random features, of these themselves."""
     names = feature_names(choice)
     sequence = state.visit().sequence_for(choice)
     if names or not sequence.feature_names:
@@ -234,19 +220,15 @@ def _component(choice: Choice, result: Assessment) -> None:
     controls.start_anew((sequence.fingerprint, shown.representation, width), **first)
     bound: dict[str, Any] = {"bind": None} if choice.dataset == OWN else {}
     left, right = st.columns(2)
-
-    def chosen(label: str, titles: Iterable[str], key: str, told: str, place: _Row) -> tuple[int, str]:
-        named = dict(enumerate(titles))
-        found = controls.menu(label, named, key, told, index=first[key], place=place, **bound)
-        return found, named[found]
-
-    told = "Each class has its own block of the mean vector."
-    block, of = chosen("Class", sequence.class_names, "evolving_class", told, left)
+    usual, told = first["evolving_class"], "Each class has its own block of the mean vector."
+    classes = dict(enumerate(sequence.class_names))
+    block = controls.menu("Class", classes, "evolving_class", told, index=usual, place=left, **bound)
+    usual = first["evolving_component"]
     told = "The share of the class, or a feature within the class. Default: the one that changes most."
-    labels = (words.feature_label(i, width, names) for i in range(width))
-    position, name = chosen("Component", labels, "evolving_component", told, right)
-    tracks = component_tracks(shown, block * width + position)
-    charts.show(evolving.component_chart, tracks, f"{name}, class {of}", name="evolving-component")
+    labels = {i: words.feature_label(i, width, names) for i in range(width)}
+    position = controls.menu("Component", labels, "evolving_component", told, index=usual, place=right, **bound)
+    tracks, title = component_tracks(shown, block * width + position), f"{labels[position]}, class {classes[block]}"
+    charts.show(evolving.component_chart, tracks, title, name="evolving-component")
     if shown is not result:
         st.caption("The chart shows the standardised columns of the data. The rules learn from features that mix them.")
     st.markdown(_TRACKS)

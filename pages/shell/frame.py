@@ -16,8 +16,6 @@ from imrc.wording import RULES
 from pages.shell import controls, running, state
 from pages.shell.choice import Choice, plain
 
-_KEY = "screen"
-
 # The server cannot see the width of a window. This reports it, and only when it is not what the server assumed, so
 # that a page of usual width costs no second run.
 _SCRIPT = f"""
@@ -38,7 +36,7 @@ export default function ({{ data, setStateValue }}) {{
 
 def narrow() -> bool:
     """Return whether the page is as narrow as a phone: as its browser reported, or, before that, said who it is."""
-    reported = st.session_state.get(_KEY)
+    reported = st.session_state.get("screen")
     if reported is not None and reported.get("narrow") is not None:
         return bool(reported["narrow"])
     return "Mobi" in (st.context.headers.get("User-Agent") or "")
@@ -47,7 +45,7 @@ def narrow() -> bool:
 def watch() -> None:
     """Let the browser report when its width is another than assumed, and show a page that was chosen."""
     report = st.components.v2.component("page_width", js=_SCRIPT)
-    report(key=_KEY, data={"narrow": narrow(), "page": state.visit().page}, on_narrow_change=lambda: None)
+    report(key="screen", data={"narrow": narrow(), "page": state.visit().page}, on_narrow_change=lambda: None)
 
 
 SIDEBAR_PX = 320

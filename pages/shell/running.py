@@ -32,6 +32,7 @@ from pages.shell import controls, keeping, state
 from pages.shell.choice import Choice, plain
 from pages.shell.keeping import Kept
 
+_Slot = st.delta_generator.DeltaGenerator
 COMPARED_PRESETS = ("recommended", "paper")
 """Presets of IMRC that are always compared."""
 
@@ -138,14 +139,13 @@ def compile_early() -> None:
         solver().done = True
 
 
-def ensure_compiled(slot: Any) -> None:  # noqa: ANN401 - Streamlit's own element
+def ensure_compiled(slot: _Slot) -> None:
     """Compile the solver, or wait, in a slot, until it is; in later starts this loads it from the cache in a second."""
     if not solver().done:
         told = "Preparing the solver. At the first start it is compiled, which takes a few seconds."
         with slot, st.spinner(told), solver().lock:
-            if not solver().done:
-                warm_up()
-                solver().done = True
+            warm_up()
+            solver().done = True
 
 
 def _stop(key: Hashable) -> None:
@@ -186,14 +186,12 @@ class Job:
 def as_one(choice: Choice, changes: list[dict[str, Any]], *, whole: bool = True) -> Iterator[RunResult | None]:
     """Yield what `result_of` returns for each of several changes, with one bar and one time left for all of them."""
     visit, expected = state.visit(), [change_s(choice, change, whole=whole) for change in changes]
-    visit.job = Job(sum(expected)) if 0.0 < sum(expected) < math.inf else None
+    job = Job(sum(expected))
+    visit.job = job if 0.0 < job.seconds < math.inf else None
     try:
-        for change, seconds in zip(changes, expected, strict=True):
-            if visit.job is not None:
-                visit.job.now = seconds
+        for change, job.now in zip(changes, expected, strict=True):
             yield result_of(choice, whole=whole, **change)
-            if visit.job is not None:
-                visit.job.done += seconds
+            job.done += job.now
     finally:
         visit.job = None
         if visit.line is not None:
@@ -237,10 +235,7 @@ def _waits(choice: Choice, sequence: imrc.TaskSequence) -> float:
 
 
 def _kept(choice: Choice, sequence: imrc.TaskSequence, *, whole: bool = False, **changes: Any) -> RunResult | None:  # noqa: ANN401
-    """Return the result of these settings if it is kept, or held by one that is: of more tasks, steps, repetitions.
-
-    Unless it must be `whole`, its errors may be those that come with the app.
-    """
+    """Return the result that is kept, or part of a larger one; if not `whole`, errors that come with the app do."""
     key = state.key_of(sequence, choice.settings, **changes)
     if (found := kept_runs.get(key)) is not None:
         return found
@@ -250,7 +245,8 @@ def _kept(choice: Choice, sequence: imrc.TaskSequence, *, whole: bool = False, *
             continue
         longer, asked = sequence, _changed(choice, changes)
         if run.n_tasks > len(sequence) and run.name == sequence.name and not state.is_large(choice.dataset):
-            longer, asked = state.visit().longer(choice, run.n_tasks), replace(asked, k=len(sequence))
+            longer = state.visit().sequence_for(replace(choice, k=run.n_tasks))
+            asked = replace(asked, k=len(sequence))
         held = run.answering(asked, longer)
         if held is not None and held.fingerprint == sequence.fingerprint:
             return kept_runs.put(key, replace(held, settings=_changed(choice, changes)))
@@ -281,10 +277,7 @@ def _judged(result: RunResult, choice: Choice, sequence: imrc.TaskSequence, chan
 
 
 def result_of(choice: Choice, *, whole: bool = True, **changes: Any) -> RunResult | None:  # noqa: ANN401 - as above
-    """Return the result of a choice, kept or computed now with progress and Stop; None if it did not finish one task.
-
-    A run that was stopped gives what it reached. If not `whole`, errors are enough.
-    """
+    """Return the result of a choice, kept or run now, or what it reached, if anything; if not `whole`, errors do."""
     visit = state.visit()
     sequence = visit.sequence_for(choice)
     key = state.key_of(sequence, choice.settings, **changes)
@@ -355,7 +348,7 @@ def _report(choice: Choice, sequence: imrc.TaskSequence, run: RunResult, referen
     return Report(run=run, sequence=sequence, references=references, name=name, as_text=plain)
 
 
-def _show_first(choice: Choice, sequence: imrc.TaskSequence, draw: Callable[[Report], object], slot: Any) -> bool:  # noqa: ANN401 - Streamlit's own element
+def _show_first(choice: Choice, sequence: imrc.TaskSequence, draw: Callable[[Report], object], slot: _Slot) -> bool:
     """Draw what the first repetitions show, if all of them take so long that somebody waits; False: none can run."""
     settings = choice.settings.computed
     if settings.repetitions <= FIRST_LOOK or expected_s(sequence, settings) < _FIRST_LOOK_S:
@@ -400,13 +393,7 @@ def _stopped_result(key: state.RunKey, sequence: imrc.TaskSequence, settings: Ru
 
 
 def _compute(
-    key: state.RunKey,
-    sequence: imrc.TaskSequence,
-    settings: RunSettings,
-    until: int,
-    slot: Any,  # noqa: ANN401 - Streamlit's own element
-    *,
-    beside: bool,
+    key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettings, until: int, slot: _Slot, *, beside: bool
 ) -> RunResult:
     """Run the repetitions up to `until`, `beside` them the references of a decision, with progress in a slot."""
     ensure_compiled(slot)
@@ -464,13 +451,3 @@ def _compute(
         found, references = split_references(found, settings)
         kept_runs.put(others, references)
     return kept_runs.put(key, found)
-
-
-def guaranteed_result() -> RunResult | None:
-    """Return the run whose risks are guarantees: the visitor's own for 0-1 loss, otherwise the 0-1 rule beside it."""
-    choice = state.visit().choice
-    if choice.settings.learner.loss == "0-1":
-        return result_of(choice)
-    # Bounds are stated with what the diagnosis measures, in its representation.
-    features = choice.settings.features.diagnosed
-    return result_of(choice, preset="recommended", overrides=(("loss", "0-1"),), features=features)

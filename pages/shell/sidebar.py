@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -32,10 +30,6 @@ _RUNS = (
 # numbers would be sent. So every widget has its present value as its default.
 
 
-def _index(name: str, options: Sequence[Any]) -> int:
-    return list(options).index(st.session_state[name])
-
-
 def _setting(name: str, most: int | None = None) -> None:
     """Draw the widget of a setting; `most` is what the dataset can give."""
     one = SETTINGS[name]
@@ -45,7 +39,7 @@ def _setting(name: str, most: int | None = None) -> None:
         texts = {"preset": one.words, "features": FEATURE_DESCRIPTIONS}.get(name, {})
         explained = "  \n".join(f"**{titles[word]}**: {text}" for word, text in texts.items()) or one.help
         draw = partial(st.radio, horizontal=True) if switch else st.selectbox
-        draw(one.label, words, _index(name, words), format_func=titles.get, help=explained, key=name)
+        draw(one.label, words, words.index(st.session_state[name]), format_func=titles.get, help=explained, key=name)
         return
     low, high = (float(limit) if one.real else int(limit) for limit in one.limits)
     st.number_input(
@@ -60,22 +54,6 @@ def _setting(name: str, most: int | None = None) -> None:
         help=f"{one.help} Range {one.limits[0]:,} to {one.limits[1] if most is None else most:,}."
         + (" Leave it empty to use all, or 2 with the paper's preset." if name == "W" else ""),
         key=name,
-    )
-
-
-def _dataset(visit: state.Visit) -> None:
-    listed, known = visit.listed_datasets(), visit.known_datasets()
-    names = [name for name in (OWN, *datasets.names()) if name in listed]
-    titles = {name: f"{state.title_of(name)}{'' if name in known else ' ⤓'}" for name in names}
-    st.selectbox(
-        "Dataset",
-        names,
-        index=_index("dataset", names),
-        key="dataset",
-        format_func=titles.get,
-        on_change=visit.fit_widgets,
-        help="Built-in sequences need no network. Synthetic ones have a known truth. Datasets of the paper and other "
-        "real data are files on this computer. Download datasets marked ⤓ first.",
     )
 
 
@@ -141,36 +119,22 @@ def _offer(name: str) -> None:
         st.markdown(plain(status.by_hand))
 
 
-def _more() -> None:
-    """Draw what few visitors change; what has no effect now is left out and kept."""
-    state.keep_widgets(("frequencies", "sigma2", "loss"))
-    _setting("features")
-    if st.session_state["features"] in WITH_FREQUENCIES:
-        _setting("frequencies")
-    if st.session_state["features"] == "rff":
-        _setting("sigma2")
-    _setting("repetitions")
-    _setting("seed")
-    if st.session_state["preset"] == "recommended":
-        _setting("loss")
-
-
-def _run(visit: state.Visit) -> None:
-    """Draw the button where a run is long, or why there is none."""
-    if visit.failure:
-        st.error(visit.failure, icon=":material/broken_image:")
-    elif visit.slow is not None:
-        st.html("<style>.st-key-frame0, .st-key-frame3 { opacity: 0.45; }</style>")
-        takes = f" (about {duration(visit.slow[1])})" if visit.slow[1] else ""
-        look = {"type": "primary", "width": "stretch"}
-        controls.button(f"Run{takes}", "play_arrow", "run", _RUNS, on_click=visit.run, **look)
-
-
 def _settings(visit: state.Visit) -> None:
-    _dataset(visit)
-    name = st.session_state["dataset"]
+    listed, known = visit.listed_datasets(), visit.known_datasets()
+    names = [name for name in (OWN, *datasets.names()) if name in listed]
+    titles = {name: f"{state.title_of(name)}{'' if name in known else ' ⤓'}" for name in names}
+    name = st.selectbox(
+        "Dataset",
+        names,
+        names.index(st.session_state["dataset"]),
+        key="dataset",
+        format_func=titles.get,
+        on_change=visit.fit_widgets,
+        help="Built-in sequences need no network. Synthetic ones have a known truth. Datasets of the paper and other "
+        "real data are files on this computer. Download datasets marked ⤓ first.",
+    )
     _facts(name, visit)
-    if name not in visit.known_datasets():
+    if name not in known:
         _offer(name)
     own = visit.own_sequence if name == OWN else None
     with st.container(horizontal=True):
@@ -179,9 +143,24 @@ def _settings(visit: state.Visit) -> None:
         _setting("b")
         _setting("W")
     _setting("preset")
-    _run(visit)
-    with st.expander("More"):
-        _more()
+    if visit.failure:
+        st.error(visit.failure, icon=":material/broken_image:")
+    elif visit.slow is not None:
+        st.html("<style>.st-key-frame0, .st-key-frame3 { opacity: 0.45; }</style>")
+        takes = f" (about {duration(visit.slow[1])})" if visit.slow[1] else ""
+        look = {"type": "primary", "width": "stretch"}
+        controls.button(f"Run{takes}", "play_arrow", "run", _RUNS, on_click=visit.run, **look)
+    with st.expander("More"):  # what few visitors change; what has no effect now is left out and kept
+        state.keep_widgets(("frequencies", "sigma2", "loss"))
+        _setting("features")
+        if st.session_state["features"] in WITH_FREQUENCIES:
+            _setting("frequencies")
+        if st.session_state["features"] == "rff":
+            _setting("sigma2")
+        _setting("repetitions")
+        _setting("seed")
+        if st.session_state["preset"] == "recommended":
+            _setting("loss")
 
 
 def show(settings: bool) -> None:

@@ -37,11 +37,6 @@ T = TypeVar("T", RunResult, Assessment)
 _sequences = Kept[tuple[str, int, int], imrc.TaskSequence]("sequences")
 
 
-def _load(name: str, tasks: int, seed: int) -> imrc.TaskSequence:
-    # Arrays of a sequence are read-only, so one copy can serve everyone.
-    return _sequences.get_or_make((name, tasks, seed), lambda: datasets.load(name, tasks=tasks, seed=seed))
-
-
 @st.cache_resource(show_spinner="Loading the dataset …", max_entries=1, ttl=_LARGE_S)
 def _load_large(name: str, tasks: int, seed: int) -> imrc.TaskSequence:
     return datasets.load(name, tasks=tasks, seed=seed)
@@ -55,10 +50,8 @@ def here(*folders: str) -> frozenset[str]:
 
 def is_large(name: str) -> bool:
     """Return whether a dataset takes long to load."""
-    if name not in datasets.catalogue():
-        return False
-    facts = datasets.facts(name)
-    return facts.samples * facts.features > _LARGE
+    facts = datasets.facts(name) if name in datasets.catalogue() else None
+    return facts is not None and facts.samples * facts.features > _LARGE
 
 
 def title_of(name: str) -> str:
@@ -69,16 +62,14 @@ def title_of(name: str) -> str:
     return mine.own_sequence.name if mine is not None and mine.own_sequence is not None else "Your file"
 
 
-def labels_of(name: str) -> int:
-    """Return the training samples per task that a dataset opens with."""
-    return int(SETTINGS["n"].default if name == OWN else datasets.entry(name).labels)
-
-
 def sequence_for(choice: Choice) -> imrc.TaskSequence:
     """Return the tasks of a choice of a dataset all visitors share; k is lowered to what there is."""
-    entry = datasets.entry(choice.dataset)
-    load = _load_large if is_large(choice.dataset) else _load
-    return load(choice.dataset, min(choice.k, entry.max_tasks), choice.settings.seed if entry.seeded else 0)
+    name, entry = choice.dataset, datasets.entry(choice.dataset)
+    tasks, seed = min(choice.k, entry.max_tasks), choice.settings.seed if entry.seeded else 0
+    if is_large(name):
+        return _load_large(name, tasks, seed)
+    # Arrays of a sequence are read-only, so one copy can serve everyone.
+    return _sequences.get_or_make((name, tasks, seed), lambda: datasets.load(name, tasks=tasks, seed=seed))
 
 
 def named(result: T, sequence: imrc.TaskSequence) -> T:
@@ -119,7 +110,7 @@ class Visit:
     page: str = ""  # title of the page that was drawn last
     own_sequence: imrc.TaskSequence | None = None
     own_source: tuple[str, dict[str, Any]] = ("", {})  # file and how it was cut, for the code that repeats a run
-    own_head: imrc.TaskSequence | None = None  # its first tasks, as many as were used last
+    own_heads: dict[int, imrc.TaskSequence] = field(default_factory=dict)  # its first tasks, by how many were used
     # Settings of a link to a file that is not here (again): they wait until it is chosen.
     own_wanted: dict[str, object] = field(default_factory=dict)
     own_asked: bool = False  # the page that asks for it has been opened
@@ -157,15 +148,9 @@ class Visit:
             return sequence_for(choice)
         k = min(choice.k, len(self.own_sequence))
         # The same object again for every click: its fingerprint, a checksum of all values, is known then.
-        if self.own_head is None or len(self.own_head) != k:
-            self.own_head = self.own_sequence.head(k)
-        return self.own_head
-
-    def longer(self, choice: Choice, k: int) -> imrc.TaskSequence:
-        """Return the tasks of a choice with another k, which is not remembered."""
-        if choice.dataset != OWN or self.own_sequence is None:
-            return sequence_for(replace(choice, k=k))
-        return self.own_sequence
+        if k not in self.own_heads:
+            self.own_heads[k] = self.own_sequence.head(k)
+        return self.own_heads[k]
 
     def sequence(self) -> imrc.TaskSequence:
         """Return the tasks shown."""
@@ -202,10 +187,7 @@ class Visit:
             self.fit_widgets()
 
     def run(self, takes: Callable[[Choice, imrc.TaskSequence], float] = lambda *_: 0.0) -> None:
-        """Make what the widgets ask for the choice; if its data cannot be read, say why and keep the present one.
-
-        `takes`: the seconds of a run that waits for *Run* instead, else 0.
-        """
+        """Make what the widgets ask for the choice, or say why not; a run that `takes` seconds waits for *Run*."""
         self.slow = None
         if st.session_state["dataset"] not in self.known_datasets():
             return
@@ -233,8 +215,12 @@ class Visit:
     def fit_widgets(self) -> None:
         """Give k, and n where nobody chose it, the values of the dataset selected."""
         self.failure, name = "", st.session_state["dataset"]
-        if st.session_state["n"] == labels_of(self.choice.dataset):
-            st.session_state["n"] = labels_of(name)
+        before, now = (
+            int(SETTINGS["n"].default if one == OWN else datasets.entry(one).labels)
+            for one in (self.choice.dataset, name)
+        )
+        if st.session_state["n"] == before:
+            st.session_state["n"] = now
         own = self.own_sequence
         st.session_state["k"] = len(own) if name == OWN and own is not None else datasets.entry(name).opens_with
 
@@ -340,7 +326,7 @@ def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any], n: 
     # Who opens a table of months asks about the next one; a link, and whoever has chosen before, asks for itself.
     asked_before = bool(waiting) or mine.own_sequence is not None
     ahead = {"scenario": "next_task"} if "period" in options and not asked_before else {}
-    mine.own_sequence, mine.own_source, mine.own_head = sequence, (file, options), None
+    mine.own_sequence, mine.own_source, mine.own_heads = sequence, (file, options), {}
     use_values({**ahead, **waiting, "dataset": OWN, "n": n, "k": len(sequence)})
     if len(sequence) == options.get("newest"):
         mine.notes.append(

@@ -14,7 +14,7 @@ from imrc import datasets, tables
 from imrc.datasets import Cut, DataError, Table
 from imrc.tables import Suggestion
 from imrc.wording import date_parts
-from pages.shell import guard, keeping, state, streamlit_private
+from pages.shell import controls, guard, keeping, state, streamlit_private
 from pages.shell.choice import plain
 
 SAMPLE = "pumps.csv"
@@ -138,10 +138,8 @@ def choose() -> Table | None:
         key="own_upload",
         help=f"{tables.LIMITS_IN_WORDS} It stays in your session's memory; nobody else sees it.",
     )
-    told = "Shows how this page works, with a made-up file."
-    if st.button(
-        "Try a sample file: made-up readings of pumps", icon=":material/science:", key="own_sample", help=told
-    ):
+    label, told = "Try a sample file: made-up readings of pumps", "Shows how this page works, with a made-up file."
+    if controls.button(label, "science", "own_sample", told):
         visit.own_file = SAMPLE
         return _opened("sample", SAMPLE, datasets.sample_csv)
     if uploaded is not None and uploaded.type == guard.NO_ROOM:

@@ -38,9 +38,8 @@ sequence = cut.sequence
 limit = largest_n(sequence)
 n, place = own_file.first_look(cut, limit)
 told = "Uses these tasks as the dataset on all pages, only for you, and shows the result."
-with place:
-    button = {"type": "primary", "icon": ":material/check:", "key": "own_use", "help": told}
-    st.button("Use this", on_click=state.use_own, args=(sequence, visit.own_file, {**reading, **options}, n), **button)
+then = {"on_click": state.use_own, "args": (sequence, visit.own_file, {**reading, **options}, n)}
+controls.button("Use this", "check", "own_use", told, place=place, type="primary", **then)
 if visit.own_adopted:
     visit.own_adopted = False
     # With the parameters given: Streamlit refuses to clear those that belong to controls of this page.
