@@ -166,11 +166,8 @@ def experts(table: pd.DataFrame, scores: pd.DataFrame, kind: ScoreKind, choice: 
         told = "The method that all others are compared with, repetition by repetition."
         shown = {"index": present.index(default_reference(present)), "width": 320}
         reference = controls.menu("Tested against", titles, "compare_reference", told, **shown)
-        charts.show(
-            method_differences,
-            comparison_table(scores, kind=kind, reference=reference),
-            name="method-differences",
-        )
+        tested = comparison_table(scores, kind=kind, reference=reference)
+        charts.show(method_differences, tested, name="method-differences")
         st.caption(significance_note(table, int(scores["repetition"].max())))
     if measured:
         _curves(table, kind, choice)

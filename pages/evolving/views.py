@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Hashable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -98,14 +99,8 @@ _stories = Kept[tuple[Hashable, ...], pd.DataFrame]("watching")
 
 
 def _pacf(_choice: Choice, result: Assessment, row: _Row) -> None:
-    compare = controls.switch(
-        "Beside it",
-        _COMPARE,
-        "evolving_compare",
-        "A synthetic sequence with the same number of tasks and a known kind of change.",
-        index=1,
-        place=row,
-    )
+    told = "A synthetic sequence with the same number of tasks and a known kind of change."
+    compare = controls.switch("Beside it", _COMPARE, "evolving_compare", told, index=1, place=row)
     if result.pacf is None:
         st.info("Partial autocorrelations need at least 4 tasks.", icon=":material/info:")
         return
@@ -165,14 +160,9 @@ def _tests(choice: Choice, result: Assessment) -> None:
             f"Rules use the representation *{FEATURE_TITLES[features.kind]}*. How often the verdict is wrong was "
             f"measured in *{FEATURE_TITLES[features.diagnosed.kind]}*, so the verdict uses that one."
         )
-    controls.save(
-        "Download the evidence as JSON",
-        lambda: json.dumps(result.summary(choice.settings.n), indent=2, allow_nan=False, ensure_ascii=False),
-        f"imrc-assess-{result.name}.json",
-        "application/json",
-        "evidence",
-        help="The verdict and every number behind it, for programs.",
-    )
+    content = partial(json.dumps, result.summary(choice.settings.n), indent=2, allow_nan=False, ensure_ascii=False)
+    file, told = f"imrc-assess-{result.name}.json", "The verdict and every number behind it, for programs."
+    controls.save("Download the evidence as JSON", content, file, "application/json", "evidence", help=told)
 
 
 def _kinds(_choice: Choice, result: Assessment) -> None:
@@ -238,13 +228,9 @@ def _alarm(choice: Choice, result: Assessment) -> None:
     if result.k < 3:
         st.info("Watching needs at least 3 tasks.", icon=":material/info:")
         return
-    alpha = controls.switch(
-        "False alarms at most",
-        {value: f"{100 * value:g} %" for value in (0.01, 0.05, 0.1)},
-        "watch_alpha",
-        "The probability that the alarm ever goes off although nothing changes, however long you watch.",
-        index=1,
-    )
+    levels = {value: f"{100 * value:g} %" for value in (0.01, 0.05, 0.1)}
+    told = "The probability that the alarm ever goes off although nothing changes, however long you watch."
+    alpha = controls.switch("False alarms at most", levels, "watch_alpha", told, index=1)
     run = running.result_of(choice, scenario="continual")  # an alarm hears tasks as they arrive, whatever is averaged
     if run is None:
         return

@@ -83,9 +83,8 @@ def _model(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> Callab
     name, file_options = _source(choice)
     with st.popover("Model", help="The advised rule, or another one, as a file."):
         titles = {"advice": "As advised", **{name: STRATEGY_TITLES[name] for name in STRATEGIES}}
-        chosen = controls.menu(
-            "Learn by", titles, "model_by", "Learnt from all rows of every task, with these settings."
-        )
+        told = "Learnt from all rows of every task, with these settings."
+        chosen = controls.menu("Learn by", titles, "model_by", told)
         strategy = found.advice.advised if chosen == "advice" else chosen
         if strategy not in STRATEGIES:
             st.caption("No strategy is advised here. To learn one anyway, choose it above.")
@@ -97,9 +96,8 @@ def _model(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> Callab
             f"same data, learns the model and predicts; it needs imrc installed."
         )
         made = partial(fit_model, sequence, strategy=strategy, settings=choice.settings, n_measured=choice.settings.n)
-        controls.save(
-            "Model", partial(_model_bytes, made), f"{sequence.name}.imrc", "application/octet-stream", "model_file"
-        )
+        content, file = partial(_model_bytes, made), f"{sequence.name}.imrc"
+        controls.save("Model", content, file, "application/octet-stream", "model_file")
         script = found.repeated_by(name, file_options, strategy)["Python"]
         controls.save("Script", script, "imrc_model.py", "text/x-python", "model_script", "code")
         return made

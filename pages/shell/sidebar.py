@@ -80,9 +80,8 @@ def _facts(name: str, visit: state.Visit) -> None:
         )
     samples, features, classes = numbers
     label = f":small[{samples:,} samples · {features:,} features · {classes} classes]"
-    with st.popover(
-        label, type="tertiary", help="What it contains, how it is cut into tasks, and where it comes from."
-    ):
+    about = "What it contains, how it is cut into tasks, and where it comes from."
+    with st.popover(label, type="tertiary", help=about):
         st.markdown(told)
 
 

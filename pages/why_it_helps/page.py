@@ -98,13 +98,8 @@ def more(report: Report) -> None:
     told = "How many samples a task alone would need for the same result."
     of, shown = (report.run.fingerprint, report.n), {"format": "%g", "width": 240}
     wish = controls.number("Effective samples wanted", 1.0, 1e6, 4.0 * report.n, "plan_ess", told, of, row, **shown)
-    where = controls.switch(
-        "Of",
-        PLACES,
-        "plan_of",
-        "The mean over all tasks with b steps back; the last task; or the one after it, before it has samples.",
-        place=row,
-    )
+    told = "The mean over all tasks with b steps back; the last task; or the one after it, before it has samples."
+    where = controls.switch("Of", PLACES, "plan_of", told, place=row)
     plan = report.planned(ess=wish, of=where)
     ways = " ".join(f"*{way.vary}*: {way_sentence(plan, way)}" for way in plan.ways)
     st.markdown(f"By the theorems, at the rate measured on all samples: **{more_sentence(plan)}** {ways}")
@@ -166,14 +161,8 @@ def guarantee(report: Report) -> None:
         left,
         format="%g",
     )
-    delta = right.select_slider(
-        "δ (1 − confidence)",
-        [0.001, 0.01, 0.05, 0.1, 0.2],
-        0.05,
-        key="ess_delta",
-        bind="query-params",
-        help="The bound holds with probability 1 − δ.",
-    )
+    linked = {"key": "ess_delta", "bind": "query-params", "help": "The bound holds with probability 1 − δ."}
+    delta = right.select_slider("δ (1 − confidence)", [0.001, 0.01, 0.05, 0.1, 0.2], 0.05, **linked)
     parts = ess.run_parts(run)
     sizes = {"single": parts[:, 0], "forward": parts[:, :2].sum(axis=1), "forward_backward": parts.sum(axis=1)}
     table, trivial = guarantees.bound_table(stand_in, sizes, delta=delta, kappa=kappa)
