@@ -90,8 +90,8 @@ class _Store:
                 padded = np.zeros((self.n_classes, size))
                 padded[:, :kept] = found[:, gone:]
                 self.solutions[place] = padded, False
-        self.X = appended(self.X[surplus_rows:] if self.times else np.empty_like(X[:0]), X)
-        self.y, self.gram = np.concatenate([self.y[surplus_rows:], y]), np.empty((size, size))
+        self.X = np.concatenate([(self.X if self.times else X[:0])[surplus_rows:], X])
+        self.y, self.gram = np.append(self.y, y)[surplus_rows:], np.empty((size, size))
         if size:
             cross = self.X[-size:] @ X.T
             self.gram[:kept, :kept], self.gram[:, kept:] = before[gone:, gone:], cross
@@ -404,21 +404,6 @@ class LogLossLearner:
         """Return a rule with the tracked mean vector of its task, from `known` effective samples."""
         mean, mse = tracked / tracked.sum() @ self._averages, self._variance / known
         return TaskEstimate(mean, mse, float(ess), mu, value, np.nan, iterations, weights / weights.sum())
-
-
-def appended(stored: Floats, rows: Floats) -> Floats:
-    """Return stored rows and others below, in the memory behind the stored ones, or in twice as much once it is full.
-
-    That memory belongs to the stored rows alone: they are the result of an earlier call, or a copy of one.
-    """
-    size = len(stored) + len(rows)
-    memory = stored.base if stored.base is not None and stored.base.ndim == 2 else stored
-    first = (stored.ctypes.data - memory.ctypes.data) // (stored.shape[1] * stored.itemsize)
-    if first + size > len(memory):
-        memory, first = np.empty((2 * size, rows.shape[1])), 0
-        memory[: len(stored)] = stored
-    memory[first + len(stored) : first + size] = rows
-    return memory[first : first + size]
 
 
 def scaled(X1: Floats) -> Floats:
