@@ -17,6 +17,7 @@ from imrc._progress import ProgressLine, say
 from imrc.core.presets import DEFAULT, own_features
 from imrc.core.settings import OVERRIDES, SETTINGS, Setting
 from imrc.features import FeatureSpec
+from imrc.tables import READING
 from imrc.tables.given import OPTIONS, tasks_from
 from imrc.tasks import TaskSequence
 from imrc.wording import in_columns, plain
@@ -146,7 +147,7 @@ def check_reading(dataset: str, reading: Mapping[str, Any]) -> None:
             flag = name.replace("_", "-")
             raise InputError(f"--{flag} is for your own files. {dataset} is already cut into tasks.")
     elif "target" not in reading or not {"by", "every"} & set(reading):
-        table = datasets.open_table(Path(dataset))
+        table = datasets.open_table(Path(dataset), **{name: reading[name] for name in READING & reading.keys()})
         found = datasets.suggest(table)
         cut = f"--by {found.task!r}" if found.task else f"--every {found.block}"
         raise DataError(

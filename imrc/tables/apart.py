@@ -27,7 +27,10 @@ MEMORY_BYTES = 1 << 30
 """Memory a process may use, including the libraries it reads with."""
 SECONDS = 60
 """Processor seconds it may take; three times as many on the clock, because a busy machine gives only part of one."""
-_LATE = {-getattr(signal, "SIGXCPU", 0)} - {0}
+ANSWER_BYTES = 1 << 30
+"""Bytes its answer may have; they are in memory, too, but not in its own."""
+_LATE = {-getattr(signal, name, 0) for name in ("SIGXCPU", "SIGKILL")} - {0}
+"""Processor time ended it: the second where the first is ignored. Too much memory is refused, which ends no process."""
 _ENVIRONMENT = {
     # Their own memory pools reserve far more than they use, and that counts.
     **{"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"},
@@ -38,12 +41,15 @@ _places = threading.BoundedSemaphore(2)
 
 def _limit(pid: int) -> None:
     """Let the system end a process that needs more than it may, where it can do that from outside (Linux)."""
-    with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):  # or the limit is lower already
-        import resource
+    limits = {"DATA": (MEMORY_BYTES,) * 2, "FSIZE": (ANSWER_BYTES,) * 2, "CORE": (0, 0)}
+    for name, wanted in (limits | {"CPU": (int(SECONDS), int(SECONDS) + 5)}).items():
+        with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):  # it ended, or no such limit here
+            import resource
 
-        resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
-        resource.prlimit(pid, resource.RLIMIT_CPU, (int(SECONDS), int(SECONDS) + 5))
-        resource.prlimit(pid, resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+            which = getattr(resource, f"RLIMIT_{name}")
+            hard = resource.prlimit(pid, which)[1]
+            soft, most = (one if hard == resource.RLIM_INFINITY else min(one, hard) for one in wanted)
+            resource.prlimit(pid, which, (soft, most))
 
 
 def _in_memory() -> IO[bytes]:
@@ -54,8 +60,9 @@ def _in_memory() -> IO[bytes]:
 def read_apart(data: bytes, name: str, reading: Reading) -> Table:
     """Read the bytes of a file in a separate process, which ends if it takes more memory or time than it may.
 
-    Raises DataError if the table cannot be read within the limits; the message says why, where and what to do. Where
-    the system cannot limit another process (Windows, macOS), the limits on sizes and on time remain.
+    Raises DataError if the table cannot be read within the limits; the message says why, where and what to do. The
+    operating system watches the process from outside. Where it cannot do that (Windows, macOS), the limits on sizes
+    and on time remain.
     """
     shown, late = clean_name(name) or "The file", False
     if not _places.acquire(timeout=2 * SECONDS):

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from imrc._checks import DataError
 from imrc._types import Floats, Ints
 from imrc.tables.table import (
     MAX_LISTED,
@@ -28,6 +29,7 @@ from imrc.tables.table import (
     plain_number,
     unique_names,
 )
+from imrc.wording import listed
 
 ALWAYS_MISSING = (
     *("", "na", "n/a", "n.a.", "n. a.", "nan", "-nan", "null", "(null)", "<na>", "nat", "\\n", "k.a.", "k. a."),
@@ -45,6 +47,7 @@ LARGEST_EXACT = 2**53
 """From here on, different whole numbers can be the same floating-point number."""
 _YEAR_1, _YEAR_10000 = -62_135_596_800, 253_402_300_800
 _SAMPLE = 1000
+_PLAIN = str.maketrans("−’٫٬٠١٢٣٤٥٦٧٨٩", "-'.,0123456789")
 
 
 def fits(cells: pa.Array, pattern: str) -> Flags:
@@ -79,18 +82,20 @@ def _rewritten(cells: pa.Array, *pairs: tuple[str, str]) -> pa.Array:
 class _Text:
     """The different cells of a column of text, trimmed, and which of them each row has; `skip` rows do not count."""
 
-    def __init__(self, name: str, cells: pa.Array, skip: int) -> None:
+    def __init__(self, name: str, cells: pa.Array, skip: int, native: bool) -> None:
         if not pa.types.is_dictionary(cells.type):
             cells = pc.dictionary_encode(cells.cast(pa.string()))
         words = pa.concat_arrays([cells.dictionary.cast(pa.string()).fill_null(""), pa.array([""])])
         words = pc.utf8_trim_whitespace(words).dictionary_encode()
-        self.name, self.words = name, words.dictionary
+        self.name, self.native, self.words = name, native, words.dictionary
         self.codes = words.indices.to_numpy()[cells.indices.fill_null(len(words) - 1).to_numpy(zero_copy_only=False)]
         self.counts = np.bincount(self.codes[skip:], minlength=len(self.words))
         self.there = ~is_missing(self.words) & (self.counts > 0)
         self.plain = pc.utf8_normalize(pc.utf8_slice_codeunits(self.words, 0, 100), "NFKC")  # with plain blanks
+        if not pc.all(pc.string_is_ascii(self.plain)).as_py():
+            self.plain = pa.array([word.translate(_PLAIN) for word in self.plain.to_pylist()], pa.string())
         self.sample = self.plain.filter(pa.array(self.there))[:_SAMPLE].to_pylist()
-        self.early = _share_of(self.sample, _EARLY) == 1
+        self.may_be_dates = _share_of(self.sample, _DATES_AS_NUMBERS) == 1
 
     @cached_property
     def moment(self) -> dict[str, pa.Array]:
@@ -153,11 +158,11 @@ _NUMBER = (
     r" ?(?P<unit>[%‰€$£¥]|°[CF]?|[A-Za-zµ/]{2,4})?"
 )
 _STYLES = {
-    decimal: rf"^(?:(?:\d+|\d{{1,3}}(?:[{group} ']\d{{3}})+)?(?:\{decimal}\d*)?{_POWER}|(?i:inf.*))$"
+    decimal: rf"^(?:\d*(?:\{decimal}\d*)?{_POWER}|[1-9]\d{{0,2}}(?:[{group} ']\d{{3}})+(?:\{decimal}\d*)?|(?i:inf.*))$"
     for decimal, group in (".,", ",.")
 }
-_NAMES = r"^[+-]?(?:0\d|\d{16})"
-"""Leading zeros, and more digits than a number can have, are those of names."""
+_NAMES = {False: r"^[+-]?(?:0\d+$|\d{16})", True: r"^[+-]?\d{16}"}
+"""Leading zeros, and more digits than a number can have, are those of names; only the latter among measurements."""
 _QUICK = {
     r"(-?(0|[1-9][0-9]{0,12}))?": pa.int64(),
     r"(-?(0|[1-9][0-9]{0,12})(\.[0-9]+)?(e-?[0-9]+)?)?": pa.float64(),
@@ -165,7 +170,7 @@ _QUICK = {
 }
 
 
-def _parsed(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+def _parsed(cells: pa.ChunkedArray, native: bool) -> pa.ChunkedArray:
     """Return many different numbers or dates in the usual form that programs write as such; other cells as they are.
 
     A few different ones stay texts, because they may be labels or tasks, whose spelling counts.
@@ -173,17 +178,17 @@ def _parsed(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     sample = cells[:_SAMPLE].to_pylist()
     kind = next((kind for shape, kind in _QUICK.items() if _share_of(sample, shape) == 1), None)
     # A point before three digits may separate decimals or thousands.
-    either = kind == pa.float64() and _share_of(sample, r"-?\d*|-?[1-9]\d{0,2}\.\d{3}") == 1
+    either = not native and kind == pa.float64() and _share_of(sample, r"-?\d*|-?[1-9]\d{0,2}\.\d{3}") == 1
     few = pc.count_distinct(cells[: 2 * MAX_LISTED]).as_py() <= MAX_LISTED
-    if kind is None or either or few or _share_of(sample, _EARLY) == 1:
+    if kind is None or either or few or _share_of(sample, _DATES_AS_NUMBERS) == 1:
         return cells
     try:
         found = pc.cast(pc.if_else(pc.equal(cells, ""), None, cells), kind)
     except pa.ArrowInvalid:
         return cells
-    if kind == pa.float64():
-        return cells if pc.max(pc.abs(found)).as_py() >= LARGEST_EXACT else found
-    return cells if kind == pa.int64() and fits(cells, "^-?0[0-9]").any() else found
+    # Zeros and hexadecimal digits that only later rows have are read more loosely here than in the sample.
+    odd = fits(cells, "^-?0[0-9xX]").any() or (kind == pa.float64() and pc.max(pc.abs(found)).as_py() >= LARGEST_EXACT)
+    return cells if odd else found
 
 
 def _numbers(text: _Text) -> dict[str, Floats]:
@@ -194,7 +199,7 @@ def _numbers(text: _Text) -> dict[str, Floats]:
     if len({*units[shaped & text.there]} - {""}) > 1:
         shaped &= units == ""
     signs, found = pc.replace_substring(part["sign"], "+", ""), {}
-    for decimal, style in _STYLES.items():
+    for decimal, style in list(_STYLES.items())[: 1 if text.native else 2]:
         if not (good := shaped & fits(digits, style)).any():
             continue
         group = "," if decimal == "." else "."
@@ -208,7 +213,7 @@ def _numbers(text: _Text) -> dict[str, Floats]:
 
 _FORMS: dict[str, Period] = {
     # Dates in lower case, month names cut to three letters, separators turned into a blank.
-    **dict.fromkeys(("%Y %m %d", "%d %m %Y", "%m %d %Y", "%d %m %y", "%m %d %y"), "value"),
+    **dict.fromkeys(("%Y %m %d", "%d %m %Y", "%m %d %Y", "%d %m %y", "%m %d %y", "%y %m %d"), "value"),
     **dict.fromkeys(("%d %b %Y", "%d %b %y", "%b %d %Y", "%Y %b %d", "%Y%m%d", "%d%m%Y"), "value"),
     **dict.fromkeys(("%b %Y", "%b %y", "%Y %b", "%Y %m", "%m %Y"), "month"),
     **{"%Y q %m": "quarter", "q %m %Y": "quarter", "%G w %V %u": "week"},
@@ -217,17 +222,19 @@ _DIGITS = {"Y": r"\d{4}", "G": r"\d{4}", "y": r"\d\d", "b": "[a-z]{3}", "u": "1"
 _PATTERNS = {form: re.sub("%(.)", lambda found: _DIGITS.get(found[1], r"\d\d?"), form) for form in _FORMS}
 _MOMENT = (
     r"^(?:(?i:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]* )?(?P<date>[^:]+?)"
-    r"(?:[T ] *(?P<clock>(?:[01]?\d|2[0-3]):[0-5]\d)(?P<seconds>:[0-5]\d(?:\.\d{1,9})?)?(?: ?(?P<half>[AaPp])[Mm])?"
-    r" ?(?P<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?)?$"
+    r"(?:[T ] *(?P<clock>(?:[01]?\d|2[0-3]):[0-5]\d)(?P<seconds>:[0-5]\d(?:[.,]\d{1,9})?)?"
+    r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)? ?(?P<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?)?$"
 )
 _REWRITTEN = (
     *((r"[-/., '_]+", " "), (r"(\d)([a-zä])", r"\1 \2"), (r"([a-zä])(\d)", r"\1 \2"), (r"([a-zä]{3})[a-zä]*", r"\1")),
     *(("mär|mrz", "mar"), ("mai", "may"), ("okt", "oct"), ("dez", "dec"), (r"w (\d+)", r"w \1 1")),
     *(("q 1", "q 01"), ("q 2", "q 04"), ("q 3", "q 07"), ("q 4", "q 10")),
 )
-_DAY_FIRST = {"%d %m": True, "%m %d": False}
+_DAY_FIRST = {"%d %m": True, "%m %d": False, "%y %m": False}
 _ORDER = {"d": "day", "m": "month", "b": "month", "y": "year", "Y": "year"}
-_EARLY = r"(19|20)\d\d(0[1-9]|1[0-2])([0-2]\d|3[01])|([0-2]\d|3[01])(0[1-9]|1[0-2])(19|20)\d\d"
+_DATES_AS_NUMBERS = (
+    r"(19|20)\d\d(0[1-9]|1[0-2])([0-2]\d|3[01])|(([0-2]\d|3[01])(0[1-9]|1[0-2])|(0[1-9]|1[0-2])\.)(19|20)\d\d"
+)
 """Numbers that can all be dates are dates, because their order as numbers would be wrong."""
 
 
@@ -241,7 +248,10 @@ def _dates(text: _Text) -> dict[str, Floats]:
     import pandas as pd
 
     part = text.moment
-    date, seconds = _rewritten(pc.utf8_lower(part["date"]), *_REWRITTEN), _rewritten(part["seconds"], ("^$", ":00"))
+    date, seconds = (
+        _rewritten(pc.utf8_lower(part["date"]), *_REWRITTEN),
+        _rewritten(part["seconds"], ("^$", ":00"), (",", ".")),
+    )
     clock = pc.binary_join_element_wise(pc.if_else(pc.equal(part["clock"], ""), "0:00", part["clock"]), seconds, "")
     times = pd.to_timedelta(clock.to_pandas()).dt.total_seconds().to_numpy()
     times = np.where(fits(part["half"], "."), times % 43_200 + 43_200 * fits(part["half"], "[Pp]"), times)
@@ -252,28 +262,41 @@ def _dates(text: _Text) -> dict[str, Floats]:
     return found
 
 
-def _facts(text: _Text, values: Floats, form: str, either: bool) -> tuple[list[str], dict[str, Any]]:
+def _to_utc(text: _Text, values: Floats) -> list[str]:
+    """Turn the times of a column into UTC, in place, if they are in several zones; return a note on it."""
+    zone, there = text.moment["zone"], pa.array(~np.isnan(values) & text.there)
+    zones = sorted(zone.filter(there).unique().to_pylist())
+    if len(zones) < 2:
+        return []
+    import pandas as pd
+
+    signed = (("[A-Z]+|^$", "+00"), (":", ""), ("^(...)$", r"\100"), ("^(...)(..)$", r"\1:\2:00"))
+    values -= pd.to_timedelta(_rewritten(zone, *signed).to_pandas()).dt.total_seconds().to_numpy()
+    return [f"times are in several zones ({listed([one or 'none' for one in zones], 5)}); all were turned into UTC"]
+
+
+def _facts(text: _Text, values: Floats, form: str, other: str) -> tuple[list[str], dict[str, Any]]:
     """Return notes on numbers or dates, and what a `Column` of them has."""
     notes, choices, good = list[str](), dict[str, tuple[Any, Any]](), ~np.isnan(values) & text.there
     if form in _FORMS:
-        if either or text.early or form[:5] == "%m %d" or "y" in form:
-            order = "/".join(_ORDER[sign] for sign in re.findall("%(.)", form))
-            keep = "; `words` keeps numbers as they are written" * text.early
-            day, example = form[:2] != "%d", text.example(good, values, date_in_words)
-            choices = {"dayfirst": (not day, day)} if either else {}
-            swapped = f"dayfirst={day} reads them as {'day/month' if day else 'month/day'}/year"
-            other = f", which is not the only way; {swapped}" * either
-            notes.append(f"dates were read as {order}: {example}{keep}{other}")
-        if zone := "".join(text.moment["zone"].filter(pa.array(good)).unique().to_pylist()):
-            notes.append(f"times are kept as they are written, in zone {zone}")
+        if other or text.may_be_dates or form[:5] == "%m %d" or "y" in form:
+            order, swapped = ("/".join(_ORDER[sign] for sign in re.findall("%(.)", one)) for one in (form, other))
+            keep = "; `words` keeps numbers as they are written" * text.may_be_dates
+            day, example = _DAY_FIRST.get(other[:5], False), text.example(good, values, date_in_words)
+            choices = {"dayfirst": (not day, day)} if other else {}
+            way = f", which is not the only way; dayfirst={day} reads them as {swapped}" * bool(other)
+            notes.append(f"dates were read as {order}: {example}{keep}{way}")
+        zones = text.moment["zone"].filter(pa.array(good)).unique().to_pylist()
+        if len(zones) == 1 and zones[0]:
+            notes.append(f"times are kept as they are written, in zone {zones[0]}")
         return notes, {"period": _FORMS[form], "dayfirst": _DAY_FIRST.get(form[:5]), "choices": choices}
     usual = fits(text.words, r"^(?i:[+-]?(?:0|[1-9]\d*)?(?:\.\d*)?(?:e[+-]?\d+)?|[+-]?[a-z]+)$")
-    if (odd := good & ~usual).any():
-        notes.append(f"cells were read as numbers: {text.example(odd, values, plain_number)}")
-    if either:
-        first, other = text.seen(good & fits(text.plain, "[.,]"), 1), "," if form == "." else "."
+    if other:
+        example = text.example(good & fits(text.plain, "[.,]"), values, plain_number)
         choices = {"decimal": (form, other)}
-        notes.append(f"{form!r} was taken for the decimal mark ({first}); decimal={other!r} reads the other way")
+        notes.append(f"{form!r} was taken for the decimal mark: {example}; decimal={other!r} reads the other way")
+    elif (odd := good & ~usual).any():
+        notes.append(f"cells were read as numbers: {text.example(odd, values, plain_number)}")
     decimal, distinct = form * bool(fits(text.plain, re.escape(form))[good].any()), len(np.unique(values[good]))
     facts: dict[str, Any] = {"decimal": decimal, "choices": choices}
     if good.sum() > distinct <= MAX_LISTED:
@@ -286,25 +309,32 @@ def _facts(text: _Text, values: Floats, form: str, either: bool) -> tuple[list[s
 _FIGURES = r"(?:[A-Z]{3} )?[\W\d_]*\d[\W\d_]*(?: [^\W\d_]{1,10})?"
 
 
-def _likeliest(text: _Text, readings: Mapping[str, Floats], reading: Reading) -> tuple[str, float, bool]:
-    """Return the decimal mark or the form of dates that fits most cells, the share that it fits, and if others fit too.
+def _likeliest(text: _Text, readings: Mapping[str, Floats], reading: Reading) -> tuple[str, float, str]:
+    """Return the decimal mark or the form of dates that fits most cells, the share that it fits, and the next, or "".
 
-    Of several, the one asked for wins; then dates in which rows are in time order, as they mostly are.
+    Of several, the one asked for wins; then dates in which rows are in time order, as they mostly are, and in the
+    fewest years: a year of two digits that comes first would be a day, and days would be years.
     """
 
-    def merit(form: str) -> tuple[float, bool, float]:
+    def merit(form: str) -> tuple[float, bool, bool, int, float]:
         moments = readings[form][text.codes]
-        moments = moments[~np.isnan(moments)]
-        ordered = form in _FORMS and len(moments) > 0 and bool((np.diff(moments) >= 0).all())
+        moments = moments[~np.isnan(moments)] if form in _FORMS else np.zeros(0)
+        ordered = len(moments) > 0 and bool((np.diff(moments) >= 0).all())
+        years = len(np.unique(moments.astype("datetime64[s]").astype("datetime64[Y]")))
         chosen = form in asked or _DAY_FIRST.get(form[:5]) in asked
-        return text.share(readings[form]), chosen, float(np.ptp(moments)) if ordered else -1.0
+        return text.share(readings[form]), chosen, ordered, -years, float(np.ptp(moments)) if ordered else 0.0
 
     asked = {reading.decimal, reading.dayfirst} - {None}
     merits = {form: merit(form) for form in readings}
     best = max(merits, key=merits.__getitem__)
     gaps, alike = np.isnan(readings[best]) | ~text.there, _FORMS if best in _FORMS else _STYLES
-    equal = [readings[form] for form in alike if form in merits and merits[form][0] == merits[best][0]]
-    return best, merits[best][0], any(((one != readings[best]) & ~gaps & ~np.isnan(one)).any() for one in equal)
+    equal = [
+        form
+        for form in alike
+        if form in merits and merits[form][0] == merits[best][0] and (form in _STYLES or form[:5] in _DAY_FIRST)
+        if ((readings[form] != readings[best]) & ~gaps & ~np.isnan(readings[form])).any()
+    ]
+    return best, merits[best][0], max(equal, key=merits.__getitem__, default="")
 
 
 def _of_text(text: _Text, told: Mapping[str, Any], reading: Reading) -> Column:
@@ -312,27 +342,32 @@ def _of_text(text: _Text, told: Mapping[str, Any], reading: Reading) -> Column:
     wanted, why, readings = told.get("kind"), "", dict[str, Floats]()
     if not text.sample or wanted == "category":
         return _words(text)
-    if wanted != "date" and not text.early and (wanted or _share_of(text.sample, _NUMBER) >= 0.3):
+    if wanted != "date" and not text.may_be_dates and (wanted or _share_of(text.sample, _NUMBER) >= 0.3):
         readings |= _numbers(text)
     if wanted != "number" and max(map(text.share, readings.values()), default=0) < MOSTLY:
         readings |= _dates(text)
-    form, share, either = _likeliest(text, readings, reading) if readings else ("", 0.0, False)
-    values, kind = readings.get(form, np.full(len(text.words), np.nan)), "date" if form in _FORMS else "number"
+    form, share, other = _likeliest(text, readings, reading) if readings else ("", 0.0, "")
+    values = readings.get(form, np.full(len(text.words), np.nan))
+    kind = wanted or ("date" if form in _FORMS else "number")
     bad = text.there & np.isnan(values)
-    names = text.there & (kind == "number") & fits(text.plain, _NAMES)
-    zones = text.moment["zone"].filter(pa.array(text.there)).unique() if kind == "date" else ""
+    measured = text.native or bool((values != np.round(values))[text.there & ~bad].any())
+    names = text.there & (kind == "number") & fits(text.plain, _NAMES[measured])
     if not wanted and share < MOSTLY:
         why = text.seen(bad) if share >= 0.5 or _share_of(text.sample, _FIGURES) >= 0.5 else ""
     elif not wanted and names.any():
         why = f"{text.seen(names, 1)}: a number would lose leading zeros, and digits after the 15th"
-    elif not wanted and len(zones) > 1:
-        why = f"{text.seen(text.there)}, which are in several time zones"
     if why or (share < MOSTLY and not wanted):
         return _words(text, [f"looks like {kind}s, kept as words because of {why}"] * bool(why))
-    notes, facts = _facts(text, values, form, either)
+    notes, facts = _facts(text, values, form, other)
     # The choices of a recipe were noted when the first file was read.
     if wanted and all(facts.get(part) in (None, "", told[part]) for part in ("decimal", "dayfirst")):
         notes = []
+    notes += _to_utc(text, values) if kind == "date" else []
+    if told.get("needed") and bad.any() and np.isnan(values[text.there]).all():
+        raise DataError(
+            f"Column {text.name!r}, which the model learnt from, had {kind}s in the first file, but none of its cells "
+            f"here is one ({text.seen(bad)}). Correct the file, or leave these cells empty."
+        )
     if bad.any():
         count = f"{text.counts[bad].sum():,} of {len(text.codes):,} cells"
         notes.append(f"{count} are not {kind}s ({text.seen(bad)}); they count as missing")
@@ -347,16 +382,19 @@ def is_readable(kind: pa.DataType) -> bool:
     return any(getattr(pa.types, f"is_{test}")(kind) for test in (*tests, "null"))
 
 
-def understand(name: str, cells: pa.ChunkedArray, reading: Reading, mark: str = "", skip: int = 0) -> Column:
+def understand(
+    name: str, cells: pa.ChunkedArray, reading: Reading, mark: str = "", skip: int = 0, native: bool = False
+) -> Column:
     """Return what a column contains, judged by the rows after the first `skip`.
 
-    `mark` is the decimal separator where a column alone does not tell.
+    `mark` is the decimal separator where a column alone does not tell. Numbers that are `native` to the format of the
+    file have a decimal point.
     """
     told, types = reading.columns.get(name, {}), pa.types
     # Of the next file, columns from which nothing is learnt stay as they are written.
     wanted = "text" if reading.columns and not told else told.get("kind", "")
     if types.is_string(cells.type) and wanted not in ("text", "category"):
-        cells = _parsed(cells)
+        cells = _parsed(cells, native)
     cells = cells.combine_chunks()
     if types.is_dictionary(cells.type) and not types.is_string(cells.type.value_type):
         cells = cells.dictionary_decode()
@@ -367,7 +405,7 @@ def understand(name: str, cells: pa.ChunkedArray, reading: Reading, mark: str = 
         values = pc.cast(cells, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         if not (types.is_integer(kind) and (np.abs(values) >= LARGEST_EXACT).any()):  # those are identifiers
             return _column(name, values, decimal="." * types.is_floating(kind))
-    text = _Text(name, cells, skip)
+    text = _Text(name, cells, skip, native)
     if wanted == "text":
         return Column(name, "category", text.codes, tuple(text.words.to_pylist()))
     dayfirst = told.get("dayfirst") if reading.dayfirst is None else reading.dayfirst
@@ -376,8 +414,14 @@ def understand(name: str, cells: pa.ChunkedArray, reading: Reading, mark: str = 
 
 
 def _timestamps(name: str, cells: pa.Array) -> Column:
-    """Return a column of dates of a typed file; times that have a zone are in UTC."""
-    cells = cells.cast(pa.timestamp("s")) if pa.types.is_date(cells.type) else cells
-    notes = [f"times in zone {clean_name(cells.type.tz)} are read in UTC"] * (cells.type.tz not in (None, "UTC"))
+    """Return a column of dates of a typed file; times are in its zone if that is known here, otherwise in UTC."""
+    cells, notes = cells.cast(pa.timestamp("s")) if pa.types.is_date(cells.type) else cells, list[str]()
+    if cells.type.tz not in (None, "UTC"):
+        zone = clean_name(cells.type.tz)
+        try:
+            cells = pc.local_timestamp(cells)
+            notes.append(f"times are in zone {zone}")
+        except (pa.ArrowException, OSError):
+            notes.append(f"the time zone {zone!r} is not known here, so times are in UTC")
     numbers = pc.cast(cells.view(pa.int64()), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return _column(name, numbers / {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[cells.type.unit], notes, "date")

@@ -133,7 +133,7 @@ def cut_table(
         raise DataError("Give a task column or a block size, not both.")
     as_words, notes = {table.column(which).name for which in words}, list[str]()
     source = table.column(label)
-    limit = None if threshold is None else _limit(source, threshold)
+    limit = None if threshold is None else _split_at(source, threshold)
     if limit is None:
         target = _as_written(source, as_words, notes)
     else:
@@ -224,11 +224,16 @@ def cut_table(
 # Labels
 
 
-def _limit(column: Column, threshold: float | str) -> float:
+def _split_at(column: Column, threshold: float | str) -> float:
     """Return the value above which rows of a column of numbers are one class."""
     if column.kind != "number":
         raise DataError(f"Column {column.name!r} contains no numbers, so it has no values above a threshold.")
-    return float(np.nanmedian(column.values)) if threshold == "median" else check_real("threshold", threshold)
+    if threshold != "median":
+        return check_real("threshold", threshold)
+    values = column.values[column.present]
+    limit, below = float(np.median(values)), values[values < values.max()]
+    # At least half of the rows may have the largest value.
+    return float(below.max()) if len(below) and limit == values.max() else limit
 
 
 def _as_written(column: Column, as_words: set[str], notes: list[str]) -> Column:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from imrc._checks import InputError, InputTypeError, check_int, check_matrix, check_names
+from imrc._checks import DataError, InputError, InputTypeError, check_int, check_matrix, check_names
 from imrc.tables import READING, Source, open_table
 from imrc.tables.cut import cut_table
 from imrc.tables.sample import suggest
@@ -134,7 +134,12 @@ def _of_table(
             f"tasks (by=), for example imrc.tasks_from(..., target={found.label or 'COLUMN'!r}, {cut}). Columns: "
             f"{listed([*map(repr, table.names)], 20)}."
         )
-    sequence = cut_table(table, label=label, task=task, block=block, **options).sequence
+    told = [table.column(which) for which in (label, task) if which is not None]
+    try:
+        sequence = cut_table(table, label=label, task=task, block=block, **options).sequence
+    except DataError as error:
+        about = [f"Column {column.name!r}: {note}." for column in told for note in column.notes]
+        raise DataError(" ".join([str(error), *about])) from None
     return replace(sequence, name=clean_name(name).rsplit(".", 1)[0]) if name else sequence
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import re
 import zipfile
 from collections.abc import Iterator
 from typing import IO
@@ -33,6 +34,8 @@ def kind_of(data: bytes) -> str:
             names = archive.namelist()
         if "content.xml" in names or any(name.startswith("xl/") for name in names):
             return "excel" if "xl/workbook.xml" in names else "other"
+    if kinds[:1] == ["parquet"] and b"\0" not in data:  # a name in the first row
+        return "text"
     return kinds[0] if kinds else "text"
 
 
@@ -50,8 +53,17 @@ def damage(kind: str, remedy: str = "") -> Iterator[None]:
         raise DataError(f"The {kind} is damaged or incomplete ({reason}). {remedy}".rstrip()) from None
 
 
+def members(data: bytes) -> list[str]:
+    """Return the names of the files in a zip file, or its only table; no folders, and none that macOS adds."""
+    with damage("zip file"), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        inside = archive.namelist()
+    names = [one for one in inside if not re.search(r"__MACOSX|(^|/)(\._[^/]*|\.DS_Store|)$", one)]
+    tables = [one for one in names if one.lower().endswith(_TABLES)]
+    return tables if len(tables) == 1 else names
+
+
 def unpack(data: bytes, limit: int, member: str = "") -> bytes:
-    """Return what a gzip file contains, or the member of a zip file, by default its only table.
+    """Return what a gzip file contains, or the member of a zip file, by default the only one of `members`.
 
     DataError if that is not there, encrypted, damaged, or more than `limit` bytes, whatever size the file claims.
     """
@@ -60,9 +72,8 @@ def unpack(data: bytes, limit: int, member: str = "") -> bytes:
         stream: IO[bytes] | gzip.GzipFile = gzip.GzipFile(fileobj=io.BytesIO(data))
         if kind == "zip":
             archive = opened.enter_context(zipfile.ZipFile(io.BytesIO(data)))
-            names = [one for one in archive.namelist() if "__MACOSX" not in one and not one.endswith("/")]
-            tables = [one for one in names if one.lower().endswith(_TABLES)]
-            chosen = [one for one in names if one == member] if member else tables if len(tables) == 1 else names
+            names = members(data)
+            chosen = [member] if member in archive.namelist() else [] if member else names
             if len(chosen) != 1:
                 inside = listed([clean_name(one.rsplit("/", 1)[-1]) for one in names], 5) or "nothing"
                 raise DataError(f"The zip file does not contain {member or 'exactly one table'}; it contains {inside}.")

@@ -16,7 +16,7 @@ import pyarrow.csv
 
 from imrc._checks import DataError
 from imrc.tables.cells import is_missing, is_readable, understand
-from imrc.tables.packed import OTHER, damage, kind_of, unpack
+from imrc.tables.packed import OTHER, damage, kind_of, members, unpack
 from imrc.tables.table import (
     MAX_COLUMNS,
     MAX_UNPACKED_BYTES,
@@ -41,7 +41,10 @@ _AS_TEXT = dict.fromkeys((f"f{j}" for j in range(MAX_COLUMNS)), pa.string())
 
 @dataclass
 class _Raw:
-    """Names and cells (pyarrow arrays) before they are interpreted; `mark` is the usual decimal separator."""
+    """Names and cells (pyarrow arrays) before they are interpreted; `mark` is the usual decimal separator.
+
+    `native` are the places of columns that the file itself has as numbers.
+    """
 
     names: list[str]
     cells: list[Any]
@@ -49,6 +52,7 @@ class _Raw:
     notes: list[str] = field(default_factory=list)
     mark: str = "."
     choices: dict[str, Sequence[Any]] = field(default_factory=dict)
+    native: Sequence[int] = ()
 
 
 # Text
@@ -182,7 +186,8 @@ def _read_text(data: bytes, reading: Reading) -> _Raw:
     if not data or data.isspace():
         raise DataError("The file is empty.")
     if re.search(rb"(?im)^\s*@relation\b|^\s*@attribute\b", data[:20_000]):
-        return _Raw(*parse_arff(data), f"ARFF, {encoding}", notes)
+        names, cells, native = parse_arff(data)
+        return _Raw(names, cells, f"ARFF, {encoding}", notes, native=native)
     told = re.match(rb'"?sep=([,;\t])"?\r?\n', data)
     data = data[told.end() :] if told else data
     delimiter = told[1].decode() if told else sniff_delimiter(data)
@@ -198,16 +203,18 @@ def _read_text(data: bytes, reading: Reading) -> _Raw:
     return _headed(raw, reading)
 
 
-def parse_arff(data: bytes) -> tuple[list[str], list[Any]]:
-    """Return names and columns of ARFF text (UTF-8); DataError names the bad line or row."""
+def parse_arff(data: bytes) -> tuple[list[str], list[Any], list[int]]:
+    """Return names and columns of ARFF text (UTF-8), and places of numbers; DataError names the bad line or row."""
     data = re.sub(rb"(?m)^[ \t]*%[^\n]*\n?", b"", data.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
     start = re.search(rb"(?im)^[ \t]*@data[ \t]*(?:%[^\n]*)?$", data)
     if start is None or start.start() > _LONGEST:
         raise DataError("The ARFF file has no @DATA line in its first 16 MB: it is incomplete or another kind of file.")
     head, body = data[: start.start()].decode(errors="replace"), data[start.end() :].lstrip(b"\n \t")
-    kinds = r"(?:\{|numeric|real|integer|date|string)"
+    kinds = r"(\{|numeric|real|integer|date|string)"
     line = rf"(?im)^[ \t]*@attribute[ \t]+('[^'\n]*'|\"[^\"\n]*\"|[^\s{{'\"]+)[ \t]*{kinds}"
-    names = [name.strip("'\"") for name in re.findall(line, head)]
+    found = re.findall(line, head)
+    names = [name.strip("'\"") for name, _ in found]
+    native = [j for j, (_, kind) in enumerate(found) if kind.lower() in ("numeric", "real", "integer")]
     if not 0 < len(names) == len(re.findall(r"(?im)^[ \t]*@attribute\b", head)) <= MAX_COLUMNS:
         raise DataError(
             "Each @ATTRIBUTE line of the ARFF header needs a name and a kind: numeric, date, string or a list, not "
@@ -221,7 +228,7 @@ def parse_arff(data: bytes) -> tuple[list[str], list[Any]]:
     # All rows must match the header, even the first: a first line of empty cells fixes the number of cells.
     width = b"," * (len(names) - 1) if len(names) > 1 else quote.encode() * 2
     columns = parse_delimited(width + b"\n" + body, ",", quote=quote)
-    return names, [column.slice(1) for column in columns]
+    return names, [column.slice(1) for column in columns], native
 
 
 # Excel, Parquet, data frames
@@ -246,7 +253,8 @@ def _read_workbook(data: bytes, reading: Reading) -> _Raw:
                 break
         else:
             raise DataError(_NO_SHEET)
-        rows = np.array([[_in_words(cell) for cell in row] for row in sheet.iter_rows()], dtype=object)
+        given = np.array([list(row) for row in sheet.iter_rows()], dtype=object)
+        rows = np.frompyfunc(_in_words, 1, 1)(given)
     raw = _Raw([], [], f"Excel workbook, sheet {clean_name(name)!r}")
     if len(names) > 1:
         aside = f" ({len(hidden)} of them hidden)" if hidden else ""
@@ -262,8 +270,12 @@ def _read_workbook(data: bytes, reading: Reading) -> _Raw:
     above = int(np.argmax(counts > 1))
     if titles := int((counts[:above] > 0).sum()):
         raw.notes.append(f"{titles} row{'s' * (titles != 1)} above the column names left out.")
-    rows = rows[above:][counts[above:] > 0]
-    raw.cells = [pa.chunked_array([cells], pa.string()) for cells in rows.T if (cells != "").any()]
+    below, rows = given[above + 1 :], rows[above:][counts[above:] > 0]
+    kept = np.flatnonzero((rows != "").any(axis=0))
+    raw.cells = [pa.chunked_array([rows[:, j]], pa.string()) for j in kept]
+    # Numbers that are stored as text may have any decimal mark.
+    texts = [any(isinstance(cell, str) and re.search(r"\d", cell) for cell in below[:, j]) for j in kept]
+    raw.native = np.flatnonzero(~np.array(texts)).tolist()
     return _headed(raw, reading)
 
 
@@ -312,7 +324,8 @@ def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
     """Return the table in the bytes of a file; the kind of file is determined from its content, not its name."""
     kind, notes = kind_of(data), list[str]()
     if kind in ("gzip", "zip"):
-        notes.append(f"The file was unpacked from {kind}.")
+        inside = f": {listed([*map(clean_name, members(data))], 5)}" if kind == "zip" else ""
+        notes.append(f"The file was unpacked from {kind}{inside}.")
         data = unpack(data, MAX_UNPACKED_BYTES)
         kind = kind_of(data)
     if kind in ("gzip", "zip"):
@@ -338,14 +351,21 @@ def _understood(raw: _Raw, title: str, reading: Reading, n_rows: int = 0) -> Tab
         raise DataError("The table has column names but no rows." if raw.cells else "The table has no columns.")
     names, columns, preview = unique_names(raw.names), list[Column](), []
     for j, name in enumerate(names):
-        cells, raw.cells[j] = raw.cells[j], None  # each column's text is freed once it is understood
+        cells = raw.cells[j]
         if cells is None:
             why = "contains times of day, durations, lists or other nested values, or bytes, and is left out"
             columns.append(Column(name, "empty", np.full(n_rows, np.nan), notes=(why,)))
         else:
-            columns.append(understand(name, cells, reading, raw.mark))
+            columns.append(understand(name, cells, reading, raw.mark, native=j in raw.native))
+        if "decimal" not in columns[-1].choices:
+            raw.cells[j] = None  # each column's text is freed once it is understood
         text = cells is not None and "string" in str(cells.type)
         preview.append(cells[:PREVIEW_ROWS].to_pylist() if text else columns[-1].words(PREVIEW_ROWS).tolist())
+    # Columns that leave no doubt about the decimal mark decide for the others.
+    sure = {column.decimal for column in columns if "decimal" not in column.choices} - {""}
+    for j, column in enumerate(columns):
+        if "decimal" in column.choices and len(sure) == 1:
+            columns[j] = understand(names[j], raw.cells[j], reading, min(sure))
     notes = raw.notes
     if several := [name for name in names if re.search(r" \(\d+\)$", name) and name not in raw.names]:
         notes.append(f"Several columns have the same name; they are called {listed([*map(repr, several)], 5)} here.")

@@ -65,8 +65,10 @@ class Recipe:
         """Read the next file like the first one; columns from which nothing is learnt stay as they are written."""
         from imrc.tables import open_table
 
-        known = [column for column in (self.label, self.task, *self.features) if column is not None]
-        columns = {told["name"]: {part: told[part] for part in _READ} for told in known}
+        known = [column for column in (self.label, self.task) if column is not None]
+        columns = {told["name"]: {part: told[part] for part in _READ} for told in (*known, *self.features)}
+        for told in self.features:
+            columns[told["name"]]["needed"] = True
         return open_table(source, columns=columns, **self.reading)
 
     def apply(
@@ -101,7 +103,9 @@ class Recipe:
 
     def _values(self, table: Table, told: Mapping[str, Any], fill: bool, notes: list[str]) -> Floats:
         column = table.column(told["name"])
-        if told["kind"] == "category" and column.present.any():
+        if told["kind"] == "category":
+            if not column.present.any():
+                return np.full(table.n_rows, np.nan)
             column, place, other = column.as_words(), places(told["categories"]), len(told["categories"])
             codes = [place.get(word, place.get(_plain(word), other)) for word in column.categories]
             new = [repr(word) for word, code in zip(column.categories, codes, strict=True) if code == other]
@@ -113,8 +117,7 @@ class Recipe:
             return np.where(column.present, found, np.nan)
         values = np.where(column.present, column.values, np.nan).astype(np.float64)
         if column.kind not in (told["kind"], "empty"):
-            notes.append(f"Column {column.name!r} no longer contains {told['kind']}s, so its cells count as missing.")
-            values[:] = np.nan
+            raise DataError(f"Column {column.name!r}, which the model learnt from, no longer contains {told['kind']}s.")
         values = values / DAY if told["kind"] == "date" else values
         gaps = np.isnan(values)
         if fill and gaps.any():
