@@ -313,7 +313,7 @@ def _likeliest(text: _Text, readings: Mapping[str, Floats], reading: Reading) ->
     """Return the decimal mark or the form of dates that fits most cells, the share that it fits, and the next, or "".
 
     Of several, the one asked for wins; then dates in which rows are in time order, as they mostly are, and in the
-    fewest years: a year of two digits that comes first would be a day, and days would be years.
+    fewest years: a year of two digits that comes first, mostly with hyphens, would be a day, and days would be years.
     """
 
     def merit(form: str) -> tuple[float, bool, bool, int, float]:
@@ -321,6 +321,7 @@ def _likeliest(text: _Text, readings: Mapping[str, Floats], reading: Reading) ->
         moments = moments[~np.isnan(moments)] if form in _FORMS else np.zeros(0)
         ordered = len(moments) > 0 and bool((np.diff(moments) >= 0).all())
         years = len(np.unique(moments.astype("datetime64[s]").astype("datetime64[Y]")))
+        years = years if not ordered or "-" in text.sample[0] else int(form[:2] == "%y")
         chosen = form in asked or _DAY_FIRST.get(form[:5]) in asked
         return text.share(readings[form]), chosen, ordered, -years, float(np.ptp(moments)) if ordered else 0.0
 

@@ -324,7 +324,9 @@ def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
     """Return the table in the bytes of a file; the kind of file is determined from its content, not its name."""
     kind, notes = kind_of(data), list[str]()
     if kind in ("gzip", "zip"):
-        inside = f": {listed([*map(clean_name, members(data))], 5)}" if kind == "zip" else ""
+        inside = (
+            f": {listed([clean_name(one.rsplit('/', 1)[-1]) for one in members(data)], 5)}" if kind == "zip" else ""
+        )
         notes.append(f"The file was unpacked from {kind}{inside}.")
         data = unpack(data, MAX_UNPACKED_BYTES)
         kind = kind_of(data)

@@ -186,6 +186,8 @@ def dates() -> Iterator[Known]:
     yield Known("%y-%m-%d", with_column(cells), {"v": WHEN}, says="is 2019-11-03")
     short = [dt.datetime(2020, 1, 1 + i // 2) for i in range(ROWS)]
     yield Known("%y-%m-%d, a month", with_column([f"{one:%y-%m-%d}" for one in short]), {"v": short}, says="dayfirst=")
+    ends = [dt.datetime(2016 + i // 9, 12, 31) for i in range(ROWS)]
+    yield Known("%d/%m/%y, ends of years", with_column([f"{one:%d/%m/%y}" for one in ends]), {"v": ends})
     for wrong, form in (("31.04.2020", "%d.%m.%Y"), ("2021-02-29", "%Y-%m-%d"), ("13/13/2020", "%d/%m/%Y")):
         cells = [one.strftime(form) for one in WHEN]
         content, right = with_column([*cells[:7], wrong, *cells[8:]]), [*WHEN[:7], None, *WHEN[8:]]
@@ -806,7 +808,7 @@ CASES = [
     case("one cell of 20 MB", lambda: b"x,y\n" + b"z" * (20 << 20) + b",a\n2,b\n" + b"1,a\n3,b\n" * 5, {"label": "y", "block": 4}, size=(3, 1, 2), says=("'x'",)),
     # archives and other kinds of file
     case("workbook of empty texts", lambda: emptied(_book([["=1", "=1"]] * 3)), file="made.xlsx", says=("No sheet", "two columns and two rows")),
-    case("zip", lambda: zipped({"folder/data.csv": table().encode()}), file="data.zip", size=GOOD, says=("unpacked from zip",)),
+    case("zip", lambda: zipped({"folder/data.csv": table().encode(), "folder/._data.csv": b"", ".DS_Store": b""}), file="data.zip", size=GOOD, says=("unpacked from zip: data.csv",)),
     case("workbook in a zip", zipped({"a.xlsx": _book([["x", "y"], *([1, "a"], [2, "b"]) * 6]), "readme": b""}, zipfile.ZIP_STORED), size=(3, 1, 2)),
     case("zip with two tables", lambda: zipped({"a.csv": b"1", "b.csv": b"2"}), says=("one table", "a.csv and b.csv")),
     case("zip with paths upwards", lambda: zipped({"../../etc/passwd.csv": table().encode()}), size=GOOD),

@@ -225,6 +225,18 @@ def test_a_recipe_knows_numbers_that_are_names_and_labels_of_one_number_written_
     assert any("'999'" in note for note in notes)
 
 
+def test_a_recipe_notes_times_that_it_turns_into_utc_and_a_file_has_points_where_it_declares_numbers():
+    rows = [f"2020-{1 + i % 6:02d}-01T10:00+0{1 + i % 6 // 3}:00,{i * 7 % 5 + 1}.500,{'ab'[i % 2]}" for i in range(24)]
+    cut = cut_table(here("\n".join(["when,x,y", *rows])), label="y", block=8, include=["when"])
+    X, _, _, notes = cut.recipe.apply("\n".join(["when,x,y", *rows[:8]]).encode())
+    np.testing.assert_array_equal(X, cut.sequence[0].X)
+    assert any("(+01:00 and +02:00); all were turned into UTC" in note for note in notes)
+    arff = "@relation r\n@attribute x numeric\n@attribute y {a,b}\n@data\n" + "1.234,a\n5.678,b\n" * 3
+    assert here(arff, decimal=",").column("x").values[0] == 1.234
+    half = here("x,s\n" + "".join(f"{i % 7},{(1, 3, 5, 5, 5)[i % 5]}\n" for i in range(24)))
+    assert cut_table(half, label="s", block=8, threshold="median").sequence.class_names == ("above 3", "at most 3")
+
+
 def test_a_recipe_keeps_whether_there_is_a_header():
     rows = b"".join(b"%d.5,%d,%s\n" % (i, i % 3, [b"red", b"blue"][i % 2]) for i in range(24))
     cut = cut_table(here(rows), label="column 3", block=8)
