@@ -58,7 +58,7 @@ def _or_error(make: Callable[[], Any]) -> Any:  # noqa: ANN401
     try:
         return make()
     except DataError as error:
-        return error
+        return DataError(str(error))  # the one that was raised keeps what its frames had, such as all rows
 
 
 def _shown(found: Any) -> Any:  # noqa: ANN401
