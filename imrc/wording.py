@@ -10,7 +10,8 @@ import calendar
 import math
 import platform
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 RULES = {
@@ -214,10 +215,11 @@ def in_columns(cells: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> 
     ]
 
 
-def versions(packages: Iterable[str]) -> str:
+@cache
+def versions(packages: tuple[str, ...]) -> str:
     """Return the versions of Python and of installed packages.
 
-    >>> versions(["no-such-package"]).split(", ")[1]
+    >>> versions(("no-such-package",)).split(", ")[1]
     'no-such-package (not installed as a package)'
     """
     import importlib.metadata

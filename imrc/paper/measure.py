@@ -28,8 +28,9 @@ from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
 from imrc.features import FeatureSpec
 from imrc.paper import printed
-from imrc.sweeps.cell import versions
+from imrc.sweeps.cell import PACKAGES
 from imrc.tasks import TaskSequence
+from imrc.wording import versions
 
 TableKind = Literal["errors", "window", "backward", "time", "characteristics"]
 TABLES: dict[TableKind, str] = {
@@ -175,7 +176,7 @@ def measure(request: TableRequest, *, progress: Progress = lambda *_: None, runs
         error_kind=request.error,
         features=request.settings.features.kind,
         seed=request.settings.seed,
-        versions=versions(),
+        versions=versions(PACKAGES),
         date=date.today().isoformat(),
     )
 

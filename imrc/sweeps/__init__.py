@@ -3,19 +3,7 @@
 A sweep is a list of *cells*: one repetition of one method on one sequence with one set of values. A cell has a key,
 the hash of everything its numbers depend on: data, the settings its method uses, seed and repetition, and the version
 of the method. Finished cells are kept in a `ResultStore`, one SQLite file, so a stopped sweep continues where it
-stopped, and no cell is run twice.
-
-Examples
---------
->>> import tempfile
->>> folder = tempfile.TemporaryDirectory()
->>> spec = SweepSpec(datasets="identical", k=4, n=[5, 10], repetitions=2)
->>> with ResultStore(f"{folder.name}/results.sqlite") as store:
-...     plan = plan_sweep(spec, store)
-...     report = run_sweep(plan, store)
-...     len(plan.cells), report.ran, len(store.frame(n=10, rule="forward"))
-(4, 4, 2)
->>> folder.cleanup()
+stopped, and no cell is run twice: ``run_sweep(plan_sweep(SweepSpec(...), store), store)``, then ``store.frame()``.
 """
 
 from __future__ import annotations

@@ -10,14 +10,13 @@ import time
 import traceback
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property, lru_cache
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 import imrc
 from imrc import datasets
-from imrc.baselines import parse_method, registry
+from imrc.baselines import method_class
 from imrc.core.learner import Learner
 from imrc.evaluation import RunResult, RunSettings, effective_samples
 from imrc.evaluation.run import run_all, single_thread
@@ -27,21 +26,20 @@ from imrc.features import WITH_FREQUENCIES, FeatureSpec
 from imrc.solvers import warm_up
 from imrc.tables.given import tasks_from
 from imrc.tasks import TaskSequence
-from imrc.wording import plain
+from imrc.wording import plain, versions
 
 ERRORS: tuple[HeadlineKind, ...] = ("average", "newest", "lag", "released", "before")
 """Errors that are kept of a cell."""
+PACKAGES = ("imrc", "numpy", "scipy", "numba", "scikit-learn")
+"""Their versions decide the numbers."""
 _lock = threading.Lock()
 # Compiled, or loaded, before the first cell of a process is timed.
 _compiled = cache(warm_up)
 
 
 def code_version(method: str) -> str:
-    """Return which code makes a method's numbers: the release of imrc, version of the features and of the method.
-
-    Raise ``version`` of its class (`Learner` for IMRC), or `imrc.features.VERSION`, with every change of numbers.
-    """
-    cls = Learner if method == "imrc" else registry[parse_method(method)[0]]
+    """Return which code makes a method's numbers: release, and the versions that every change of numbers raises."""
+    cls = Learner if method == "imrc" else method_class(method)
     return f"{imrc.__version__}/{FEATURES}/{cls.version}"
 
 
@@ -53,14 +51,13 @@ def method_of(settings: RunSettings) -> str:
 
 
 def uses(settings: RunSettings) -> dict[str, Any]:
-    """Return the values a method's numbers depend on, besides data, n, representation and seed.
+    """Return what a method's numbers depend on besides data, n, representation and seed.
 
-    For IMRC, everything its preset resolves to, without W where all changes so far count. For others, what they share
-    with IMRC, which for most is nothing.
+    For IMRC, all that its preset resolves to, without W where all changes count; for others, what they share with it.
     """
     method = method_of(settings)
     if method != "imrc":
-        return {name: getattr(settings, name) for name in registry[parse_method(method)[0]].shared_settings}
+        return {name: getattr(settings, name) for name in method_class(method).shared_settings}
     unsaid = (("W", "all"), ("preset", settings.learner.preset))
     values = {name: value for name, value in asdict(settings.learner).items() if (name, value) not in unsaid}
     if settings.computed.scenario != "continual":
@@ -71,28 +68,14 @@ def uses(settings: RunSettings) -> dict[str, Any]:
 
 def _numbers(features: FeatureSpec) -> dict[str, float]:
     """Return the numbers that a representation of this kind depends on."""
-    numbers: dict[str, float] = {}
-    if features.kind in WITH_FREQUENCIES:
-        numbers["frequencies"] = features.frequencies
-    if features.kind == "rff":
-        numbers["sigma2"] = features.sigma2
-    return numbers
-
-
-def features_text(features: FeatureSpec) -> str:
-    """Return a representation as one word, numbers that are not the default ones in brackets: rff(N=50, sigma2=10)."""
-    if _numbers(features) == _numbers(FeatureSpec(features.kind)):
-        return features.kind
-    # Runs are listed by this word: two numbers that differ in the last digit must not look the same.
-    told = (f"{name}={value!r}".removesuffix(".0") for name, value in _numbers(features).items())
-    return f"{features.kind}({', '.join(told)})".replace("frequencies", "N")
+    numbers = {"frequencies": features.frequencies} if features.kind in WITH_FREQUENCIES else {}
+    return numbers | ({"sigma2": features.sigma2} if features.kind == "rff" else {})
 
 
 def cell_key(fingerprint: str, settings: RunSettings, repetition: int, code: str | None = None) -> str:
-    """Return the SHA-256 of everything the numbers of a cell depend on: data, settings of one method, repetition, code.
+    """Return the SHA-256 of all that the numbers of a cell depend on: data, settings a method uses, repetition, code.
 
-    The fingerprint is that of the sequence cut to its k tasks. Values the method does not use and the number of
-    repetitions do not change the key.
+    The fingerprint is that of the sequence cut to its k tasks.
     """
     method = method_of(settings)
     identity = {
@@ -168,13 +151,6 @@ def is_file(dataset: str) -> bool:
     return dataset not in datasets.names()
 
 
-@cache
-def versions() -> str:
-    """Return the versions that decide the numbers, in words."""
-    found = (f"{name} {version(name)}" for name in ("numpy", "scipy", "numba", "scikit-learn"))
-    return ", ".join([f"imrc {imrc.__version__}, Python {platform.python_version()}", *found])
-
-
 def _scores(result: RunResult) -> list[dict[str, Any]]:
     rows = []
     for rule in result.error_tables:
@@ -216,6 +192,6 @@ def _run(cell: Cell) -> Record:
         "seconds": float(np.sum(result.method_time_s[name])),
         "wall_s": time.perf_counter() - started,
         "state": float(result.state_sizes[name][0, -1]),
-        "versions": versions(),
+        "versions": versions(PACKAGES),
         "content": result.to_bytes(),
     }

@@ -142,12 +142,11 @@ def run_sweep(
     progress: Callable[[SweepReport], None] = lambda _: None,
     run: Run = run_cell,
 ) -> SweepReport:
-    """Run the waiting cells of a plan in `jobs` processes, or in those of a Dask `scheduler` by its address.
+    """Run the waiting cells of a plan in `jobs` processes, or in those of a Dask `scheduler` (SchedulerError).
 
-    Each cell is in the store before the next one is looked at. The numbers do not depend on where cells run or in which
-    order. Stopped at any moment, the same call continues where this one stopped. Only this process writes to the store
-    (StoreError); workers must be able to import `run`. SchedulerError if a cluster cannot be reached, or is lost.
-    `progress` is called after every cell with the report so far, which names cells that failed.
+    Each cell is in the store (StoreError) before the next one is looked at, and only this process writes to it. Stopped
+    at any moment, the same call continues where this one stopped. Workers must be able to import `run`. `progress` gets
+    the report after every cell.
     """
     report = SweepReport(len(plan.cells), stored_before=len(plan.done))
     waiting, running = deque(plan.waiting), dict[Future[Outcome], Cell]()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import tomllib
 from collections import Counter
@@ -13,17 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from imrc import datasets
-from imrc._checks import InputError, InputTypeError, check_choice, check_names
-from imrc.baselines import parse_method
+from imrc._checks import InputError, check_choice, check_names
+from imrc.baselines import registry
 from imrc.core.presets import DEFAULT, own_features
 from imrc.core.settings import SETTINGS, Window
-from imrc.evaluation import SCENARIOS, Headline, RunSettings, largest_n
+from imrc.evaluation import SCENARIOS, RunSettings, largest_n
 from imrc.evaluation.settings import SCENARIO_NAMES, ScenarioName
-from imrc.evaluation.significance import with_error
 from imrc.sweeps.cell import Cell, code_version, is_file, sequence_of, uses
 from imrc.sweeps.store import RUN, ResultStore
 from imrc.tables.given import OPTIONS
 from imrc.tasks import TaskSequence
+from imrc.wording import with_spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,14 +39,10 @@ def _dataset(value: object, name: str) -> str:
 
 
 def _method(value: object, name: str) -> str:
-    if not isinstance(value, str):
-        raise InputTypeError(f"{name} must be the name of a method, got {value!r}.")
-    if value == "imrc":
-        return value
-    try:
-        method, profile = parse_method(value)
-    except InputError as error:
-        raise InputError(f"{name}: {error}".replace("method must be one of", "must be one of 'imrc',")) from None
+    method, _, profile = str(value).partition(":")
+    profiles = {"imrc": ("default",)} | {known: tuple(cls.profiles) for known, cls in registry.items()}
+    check_choice(name, method, profiles)
+    profile = check_choice(f"{name} profile", profile or "default", profiles[method])
     return method if profile == "default" else f"{method}:{profile}"
 
 
@@ -84,9 +79,6 @@ class SweepSpec:
 
     >>> SweepSpec(datasets="identical", n=[5, 10], seeds="0:3").seeds
     (0, 1, 2)
-    >>> SweepSpec(datasets="identical", n=[5, 0])
-    Traceback (most recent call last):
-    imrc._checks.InputError: n, value 2 of 2, must be between 1 and 10000; got 0.
     """
 
     datasets: tuple[str, ...]  # names for `imrc.datasets.load`, or paths of files
@@ -138,10 +130,8 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not a text file in UTF-8, so it cannot be TOML.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path.name} is not TOML: {error}.") from None
+    except ValueError as error:
+        raise InputError(f"{path.name} is not a TOML file in UTF-8: {error}.") from None
 
 
 _ERRORS = ("average", "newest", "lag", "before")
@@ -173,10 +163,9 @@ class SweepPlan:
 def plan_sweep(
     spec: SweepSpec, store: ResultStore | None = None, *, progress: Callable[[str], None] = lambda _: None
 ) -> SweepPlan:
-    """Return the cells of a sweep; each dataset is loaded (NotAvailableError), nothing is run.
+    """Return the cells of a sweep (ValueError: there are none), and which of them the store has; nothing is run.
 
-    Finished cells are looked up in the store; `progress` is called with the name of each dataset before it is loaded.
-    ValueError if no combination makes sense.
+    `progress` is called with the name of each dataset before it is loaded (NotAvailableError).
     """
     cells: dict[str, Cell] = {}
     notes: Counter[str] = Counter()
@@ -228,15 +217,15 @@ def _settings(
 
 def _merged(settings: RunSettings) -> str:
     said, method = "Run once: combinations that are the same", settings.methods[0]
-    unused = [name for name in ("b", "W") if name not in uses(settings)]
-    return said if method == "imrc" else f"{said}: {method} does not use {', '.join(unused)} or presets"
+    unused = ", ".join(name for name in ("b", "W") if name not in uses(settings))
+    return said if method == "imrc" else f"{said}: {method} does not use {unused} or presets"
 
 
 def summary_table(plan: SweepPlan, store: ResultStore) -> pd.DataFrame:
     """Return one row per run and rule of a plan, over the finished cells of its seeds and repetitions, in its order.
 
-    Columns dataset, ..., method, rule; cells (how many are in); error_KIND and stderr_KIND of average, newest, lag and
-    before (see `imrc.evaluation.HEADLINES`; over cells); means of risk, ess and seconds (of learning, per repetition).
+    Columns dataset, ..., method, rule; cells (their number); error_KIND and stderr_KIND (over cells, of the kinds in
+    `imrc.evaluation.HEADLINES`); means of risk, ess and seconds (of learning, per repetition).
     """
     position = {cell.key: i for i, cell in enumerate(plan.cells)}
     frame = store.frame(key=list(position)).sort_values("key", key=lambda keys: keys.map(position), kind="stable")
@@ -248,10 +237,9 @@ def summary_table(plan: SweepPlan, store: ResultStore) -> pd.DataFrame:
 
 
 def summary_lines(table: pd.DataFrame, scenario: ScenarioName = "continual") -> tuple[str, list[dict[str, str]]]:
-    """Return the summary as people read it: values that are the same in every line, and one line per run.
+    """Return the summary as people read it: what is the same in every line, and a line per run without empty columns.
 
-    A line shows single-task learning beside IMRC's main rule in the scenario, with the error it averages; columns that
-    say nothing are left out.
+    A line shows single-task learning beside IMRC's main rule in the scenario, with the error it averages.
     """
     if table.empty:
         return "No cell of this sweep is finished.", []
@@ -271,15 +259,13 @@ def summary_lines(table: pd.DataFrame, scenario: ScenarioName = "continual") -> 
         line = {name: str(row[name]) for name in values if len(values[name]) > 1}
         line["method"] = f"imrc ({row['preset']})" if ours else row["method"]
         line["cells"] = str(row["cells"])
-        line["error"] = _shown(row, kind) if ours or kind != "lag" else ""  # cells of other methods lack it
-        line["alone"] = _shown(by_rule.loc["single"], kind) if "single" in by_rule.index else ""
-        line["newest"] = _shown(row, "newest")
+        error, spread = f"error_{kind}", f"stderr_{kind}"
+        # Cells of other methods lack the error after b more tasks.
+        line["error"] = with_spread(row[error], row[spread]) if ours or kind != "lag" else ""
+        line["alone"] = with_spread(*by_rule.loc["single", [error, spread]]) if "single" in by_rule.index else ""
+        line["newest"] = with_spread(row["error_newest"], row["stderr_newest"])
         line["ESS"] = f"{row['ess']:.1f}" if ours else ""
         lines.append(line)
     said = [name for name in lines[0] if any(line[name] for line in lines)]
     same = ", ".join(f"{column} = {found[0]}" for column, found in values.items() if len(found) == 1)
     return same, [{name: line[name] for name in said} for line in lines]
-
-
-def _shown(row: pd.Series, kind: str) -> str:
-    return with_error(Headline(float(row[f"error_{kind}"]), math.nan, float(row[f"stderr_{kind}"])))

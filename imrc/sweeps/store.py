@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from imrc._checks import InputError
 from imrc.baselines import registry
 from imrc.evaluation import RunResult, RunSettings, join_repetitions
-from imrc.sweeps.cell import ERRORS, Cell, Record, cell_key, code_version, features_text, method_of, uses
+from imrc.sweeps.cell import ERRORS, Cell, Record, cell_key, code_version, method_of, uses
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,9 +52,8 @@ class StoreError(RuntimeError):
 class ResultStore:
     """Finished cells in one SQLite file that several processes may read and write at once; `in` looks for a key.
 
-    The file is made if it does not exist. Committed cells survive the end of any process. Every method raises
-    StoreError if the file is not a results store, is damaged, locked, cannot be read or written, or the disk is full;
-    the message says what to do.
+    The file is made if it does not exist. Committed cells survive the end of any process. Every method may raise a
+    StoreError that says what to do.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -114,7 +113,7 @@ class ResultStore:
         s, used = cell.settings, uses(cell.settings)
         row = {
             **vars(cell), **record,
-            "features": features_text(s.features), "n": s.n, "k": cell.tasks, "b": used.get("b"), "W": used.get("W"),
+            "features": s.features.kind, "n": s.n, "k": cell.tasks, "b": used.get("b"), "W": used.get("W"),
             "preset": _preset(s), "method": method_of(s), "seed": s.seed, "key": cell.key,
             "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
             "settings": json.dumps(s.to_json()),
@@ -123,12 +122,11 @@ class ResultStore:
         return bool(self._execute(new, [row[name] for name in _STORED]))
 
     def frame(self, *, current: bool = True, **filters: Any) -> pd.DataFrame:  # noqa: ANN401 - values of columns
-        """Return the numbers of finished cells: one row per cell and rule.
+        """Return the numbers of finished cells, `current`: of the code that runs, one row per cell and rule.
 
-        Columns `imrc.sweeps.COLUMNS`: what was run (repetition from 1; b, W and preset empty where the method does not
-        use them), the rule or method, its errors (`imrc.evaluation.HEADLINES`), minimax risk, effective samples,
-        and facts of the cell. `current`: only cells of the code that runs, see column ``code``. `filters` are
-        columns with the value, or list of values, to keep: ``frame(dataset="spam", n=[10, 50])``.
+        Columns `imrc.sweeps.COLUMNS`: what was run (repetition from 1; nothing where a method does not use it), the
+        rule, its errors (`imrc.evaluation.HEADLINES`), and facts. `filters` are columns with the value, or list of
+        values, to keep: ``frame(dataset="spam", n=[10, 50])``.
         """
         import pandas as pd
 
@@ -149,10 +147,9 @@ class ResultStore:
         return table.reset_index(drop=True)
 
     def result(self, fingerprint: str, settings: RunSettings) -> RunResult | None:
-        """Return a run of one method put together from its stored repetitions, or None if one of them is missing.
+        """Return a run of one method from its stored repetitions, None if one made by the code that runs is missing.
 
-        It equals what `evaluate` computes, except for the seconds, which are those of the stored run; the fingerprint
-        is of the sequence, cut to its tasks. Every repetition must have been made by the code that is running.
+        It equals what `evaluate` computes, except for the seconds; the fingerprint is of the sequence cut to its tasks.
         """
         keys = [cell_key(fingerprint, settings, repetition) for repetition in range(settings.repetitions)]
         content = [row for key in keys for row in self._execute("SELECT content FROM cells WHERE key = ?", (key,))]
@@ -183,14 +180,10 @@ def check_export(path: str | Path) -> Path:
 
 
 def _preset(settings: RunSettings) -> str | None:
-    """Return IMRC's preset as one word, with the values that replace its own in brackets."""
+    """Return IMRC's preset as one word, with a scenario that learns other rules in brackets."""
     if method_of(settings) != "imrc":
         return None
-    values = dict(settings.overrides)
-    if settings.computed.scenario != "continual":
-        values["scenario"] = settings.scenario
-    changed = ", ".join(f"{name}={value}" for name, value in values.items())
-    return f"{settings.preset}({changed})" if changed else settings.preset
+    return settings.preset + (f"(scenario={settings.scenario})" if settings.computed.scenario != "continual" else "")
 
 
 def _current(method: str) -> str | None:
