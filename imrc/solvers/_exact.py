@@ -41,7 +41,6 @@ _INSTANCES_PER_ROUND = 60
 _OPTIONS: dict[str, Any] = {
     "output_flag": False,
     "threads": 1,
-    "presolve": "off",
     "solver": "simplex",
     "primal_feasibility_tolerance": _TOLERANCE,
     "dual_feasibility_tolerance": _TOLERANCE,
@@ -91,24 +90,16 @@ class _Outcome:
 def _new_program(n: int, n_classes: int, presolve: bool) -> Any:  # noqa: ANN401 - highspy has no annotations
     """Return the program without its rows for components; variables are p by class, then t."""
     pairs = n * n_classes
-    program = highspy.HighsLp()
-    program.num_col_, program.num_row_ = pairs + n, 1 + pairs
-    program.col_cost_ = np.repeat([0.0, 1.0], [pairs, n])
-    program.col_lower_ = np.zeros(pairs + n)
-    program.col_upper_ = np.full(pairs + n, np.inf)
-    program.row_lower_ = np.concatenate([[1.0], np.full(pairs, -np.inf)])
-    program.row_upper_ = np.concatenate([[1.0], np.zeros(pairs)])
-    each = np.arange(pairs, dtype=np.int32)
-    below = np.stack([each, pairs + each % n], axis=1).ravel()
-    program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    program.a_matrix_.start_ = np.concatenate([[0], pairs + 2 * np.arange(pairs + 1)]).astype(np.int32)
-    program.a_matrix_.index_ = np.concatenate([each, below])
-    program.a_matrix_.value_ = np.concatenate([np.ones(pairs), np.tile([1.0, -1.0], pairs)])
     make: Any = highspy.Highs  # ships types for part of its interface only
     solver = make()
-    for name, value in (_OPTIONS | ({"presolve": "on"} if presolve else {})).items():
+    for name, value in (_OPTIONS | {"presolve": "on" if presolve else "off"}).items():
         solver.setOptionValue(name, value)
-    solver.passModel(program)
+    cost, none = np.repeat([0.0, 1.0], [pairs, n]), np.zeros(0, dtype=np.int32)
+    solver.addCols(pairs + n, cost, np.zeros(pairs + n), np.full(pairs + n, np.inf), 0, none, none, np.zeros(0))
+    each = np.arange(pairs, dtype=np.int32)
+    solver.addRow(1.0, 1.0, pairs, each, np.ones(pairs))
+    below, signs = np.stack([each, pairs + each % n], axis=1).ravel(), np.tile([1.0, -1.0], pairs)
+    solver.addRows(pairs, np.full(pairs, -np.inf), np.zeros(pairs), 2 * pairs, 2 * each, below, signs)
     return solver
 
 
@@ -127,13 +118,7 @@ def _add_rows(solver: Any, rows: Floats, new: Ints, low: Floats, high: Floats, p
 
 
 def _highs(
-    scaled: _Scaled,
-    used: Ints,
-    tau: Floats,
-    lam: Floats,
-    prices: Floats | None,
-    first: Ints,
-    presolve: bool = False,
+    scaled: _Scaled, used: Ints, tau: Floats, lam: Floats, prices: Floats | None, first: Ints, presolve: bool
 ) -> _Outcome:
     """Solve over the instances `used`, rows of components `first` first; `prices` bound mu, or are None."""
     rows, n_classes = scaled.rows[used], len(tau)
@@ -224,16 +209,14 @@ def _attempt(scaled: _Scaled, tau: Floats, lam: Floats, box: float | None, first
     return min(outcomes, key=lambda outcome: outcome.value - outcome.bound)
 
 
-def solve_exact(
-    X1: Floats, tau: Floats, lam: Floats, n_classes: int, box: float | None = None, start: Floats | None = None
-) -> Solution:
+def solve_exact(X1: Floats, tau: Floats, lam: Floats, n_classes: int, box: float | None, start: Floats) -> Solution:
     """Solve on trusted input, instances (n, D + 1) with the intercept first; vectors are flat.
 
     Without a box the optimum over all mu is sought. If there is none, because the uncertainty set restricted to X is
     empty, the problem is solved over |mu| <= `EMPTY_BOX` and the status says so.
     """
     scaled, tau, lam = _Scaled(X1), tau.reshape(n_classes, -1), lam.reshape(n_classes, -1)
-    first = np.flatnonzero(np.zeros(0) if start is None else start)
+    first = np.flatnonzero(start)
     outcome = _attempt(scaled, tau, lam, box, first)
     note = "" if box is None else f" over |mu| <= {box:g}"
     iterations = outcome.iterations

@@ -43,39 +43,17 @@ def with_intercept(X: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Result of `solve`; `value` is the objective at `mu`.
+    """Result of `solve`; `value` is the objective at `mu`."""
 
-    Attributes
-    ----------
-    mu : ndarray of shape (n_classes * (D + 1),)
-        Classifier parameters: one block per class, intercept first.
-    value : float
-        Objective of (3) at `mu`: the minimax risk R(U) once the problem is solved to optimality.
-    iterations : int
-        Iterations done.
-    converged : bool
-        True if the optimum was reached within tolerance.
-    status : str
-        What happened, in words.
-    last : ndarray of shape (n_classes * (D + 1),)
-        Last iterate, from which a following problem can continue.
-    last_value : float
-        Objective at `last`.
-    lower_bound : float or None
-        Exact method: a lower bound of the optimum (over |mu| <= box if there is a box).
-    box : float or None
-        Bound on |mu| that was used, or None.
-    """
-
-    mu: Floats
-    value: float
-    iterations: int
-    converged: bool
-    status: str
-    last: Floats
-    last_value: float
-    lower_bound: float | None = None
-    box: float | None = None
+    mu: Floats  #: Classifier parameters, one block per class, intercept first, shape (n_classes * (D + 1),).
+    value: float  #: Objective of (3) at `mu`: the minimax risk R(U) once the problem is solved to optimality.
+    iterations: int  #: Iterations done.
+    converged: bool  #: True if the optimum was reached within tolerance.
+    status: str  #: What happened, in words.
+    last: Floats  #: Last iterate, from which a following problem can continue, of the shape of `mu`.
+    last_value: float  #: Objective at `last`.
+    lower_bound: float | None = None  #: Exact method: a lower bound of the optimum (over |mu| <= box if there is one).
+    box: float | None = None  #: Bound on |mu| that was used, or None.
 
     @property
     def gap(self) -> float | None:
