@@ -3,19 +3,8 @@
 from __future__ import annotations
 
 from imrc.plots._drawing import on_dark
-from imrc.plots.against_others import (
-    method_curves,
-    method_differences,
-    method_errors,
-    sample_and_task_curves,
-)
-from imrc.plots.ess import (
-    bound_chart,
-    ess_by_task,
-    ess_curves,
-    ess_parts_chart,
-    plan_chart,
-)
+from imrc.plots.against_others import method_curves, method_differences, method_errors, sample_and_task_curves
+from imrc.plots.ess import bound_chart, ess_by_task, ess_curves, ess_parts_chart, plan_chart
 from imrc.plots.evolving import (
     change_chart,
     changed_images,
@@ -29,13 +18,7 @@ from imrc.plots.evolving import (
     watch_chart,
 )
 from imrc.plots.fitting import describe, on_phone
-from imrc.plots.paper import (
-    flow_diagram,
-    flow_in_words,
-    printed_matrix,
-    running_time_curves,
-    window_curves,
-)
+from imrc.plots.paper import flow_diagram, flow_in_words, printed_matrix, running_time_curves, window_curves
 from imrc.plots.result import (
     decision_chart,
     error_heatmaps,
@@ -46,19 +29,8 @@ from imrc.plots.result import (
     run_ladder,
     run_story,
 )
-from imrc.plots.tasks import (
-    class_balance,
-    image_strip,
-    moving_clouds,
-)
-from imrc.plots.what_if import (
-    blocks_chart,
-    budget_chart,
-    gains_chart,
-    reliability_chart,
-    weights_chart,
-    without_chart,
-)
+from imrc.plots.tasks import class_balance, image_strip, moving_clouds
+from imrc.plots.what_if import blocks_chart, budget_chart, gains_chart, reliability_chart, weights_chart, without_chart
 
 __all__ = [
     "describe", "on_dark", "on_phone",

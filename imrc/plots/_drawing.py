@@ -183,11 +183,6 @@ def task_ticks(labels: Sequence[str], first: int = 1, ticks: int = 8, *, down: b
     """Return tick settings for tasks from number `first`: about `ticks` dates or names if they have some, else numbers.
 
     Dates have the year below where it changes; down a vertical axis they are in one line.
-
-    >>> task_ticks(["1", "2", "3", "4"])
-    {'tickformat': 'd', 'nticks': 4}
-    >>> task_ticks(["2022-12-26", "2023-01-02", "2023-01-09"], ticks=2)
-    {'tickvals': [1, 3], 'ticktext': ['Dec 26<br>2022', 'Jan 09<br>2023']}
     """
     names = [str(label).strip() for label in labels]
     if names == [str(first + i) for i in range(len(names))]:
@@ -217,12 +212,8 @@ def error_ends(error: ArrayLike, half: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def decimals(values: ArrayLike, *, ticks: int = 6, sign: bool = False) -> dict[str, Any]:
-    """Return range and ticks of an axis of errors: .35 without a leading zero, as many decimals as steps need.
+    """Return range and ticks of an axis of errors, all finite values inside: .35, as many decimals as steps need.
 
-    All finite values, ends of intervals included, are inside; `sign` writes + and − for differences.
-
-    >>> decimals([0.31, 0.38])["ticktext"]
-    ['.30', '.32', '.34', '.36', '.38']
     >>> decimals([-0.02, 0.011], sign=True)["ticktext"]
     ['−.02', '−.01', '0', '+.01']
     """
@@ -375,11 +366,7 @@ def name_curves(
 
 
 def _apart(wanted: ArrayLike, texts: Sequence[str], height: int) -> list[float]:
-    """Return places from 0 to 1 for texts in rising order, as near to those wanted as their lines allow.
-
-    >>> [round(place, 2) for place in _apart([0.30, 0.32], ["Forward", "Alone"], 300)]
-    [0.28, 0.34]
-    """
+    """Return places from 0 to 1 for texts in rising order, as near to those wanted as their lines allow."""
     from sklearn.isotonic import isotonic_regression
 
     needs = np.array([1 + text.count("<br>") for text in texts]) * _LINE_PX / height
@@ -498,10 +485,9 @@ class Chart(Traces):
         frames: Sequence[dict[str, Any]] = (),
         **layout: Property,
     ) -> go.Figure:
-        """Return the figure.
+        """Return the figure, with so many pixels `above` and `below`, and `frames` for a slider.
 
-        `above`, `below`: pixels. `ends`: curves of the last panel are named there. `gap`: between panels, a share of
-        the width. `share_y`: all have the vertical axis of the first. `frames`: what a slider shows.
+        `ends`: curves of the last panel are named there. `gap`: between panels, a share of the width.
         """
         written = list(layout.pop("annotations", ()))
         written += self._panels(gap, title_size, share_y=share_y) if self.titles else []

@@ -12,7 +12,6 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from imrc import wording
 from imrc._types import Floats
 from imrc.core import theory
 from imrc.evaluation import EffectiveSamples, RunResult
@@ -31,7 +30,7 @@ from imrc.plots._drawing import (
     whiskers,
     whole_numbers,
 )
-from imrc.wording import RULES, decimal
+from imrc.wording import RULES, decimal, number
 
 PAIRS = ((10, 13), (10, 20), (100, 103), (100, 110))  #: Task j of k tasks: the pairs in the paper's figure.
 
@@ -165,14 +164,14 @@ def _mark_own(traces: Traces, own: OwnRatio, across: tuple[float, float], upward
     """Draw the sequence's own ratio: a line for the estimate, a band for the interval."""
     position, left, right = (float(np.clip(value, *across)) for value in own[:3])
     smaller = "" if own.value >= across[0] else " (or smaller)"
-    name = f"these tasks: n d² / σ² = {wording.number(own.value)}{smaller}, band: 95 %"
+    name = f"these tasks: n d² / σ² = {number(own.value)}{smaller}, band: 95 %"
     traces.straight([position, position], upwards, name, None, width=2)
     ends = (np.array([end, end]) for end in upwards)
     traces.band(np.array([left, right]), ends, COLOURS["single"], 0.2, showlegend=False)
     if own.recent is not None:
         window, value = own.recent
         position = float(np.clip(value, *across))
-        name = f"its last change{'s' * (window > 1)}, W = {window}: {wording.number(max(value, 0.0))}"
+        name = f"its last change{'s' * (window > 1)}, W = {window}: {number(max(value, 0.0))}"
         traces.straight([position, position], upwards, name, None, dash="dot")
 
 

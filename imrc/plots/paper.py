@@ -46,11 +46,6 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
 
     `cells` are from `imrc.paper.cells`; where ours is NaN, only the printed value is shown. With `milliseconds` values
     are seconds, coloured by the logarithm of ours over printed.
-
-    >>> cell = {"title": "Spam", "column": "MER", "ours": 0.1, "std": 0.01, "printed": 0.13, "printed_std": 0.02}
-    >>> figure = printed_matrix(pd.DataFrame([cell | {"gap": -0.03, "repetitions": 10}]), title="How close?")
-    >>> str(figure.data[0].text[0][0])
-    '<b>.100</b><br>(.13)'
     """
     rows, columns = list(dict.fromkeys(cells["title"])), list(dict.fromkeys(cells["column"]))
     row, column = cells["title"].map(rows.index).to_numpy(), cells["column"].map(columns.index).to_numpy()

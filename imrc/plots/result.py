@@ -50,11 +50,7 @@ def _lag_values(table: LagTable, lags: int, stride: int) -> Floats:
 
 
 def triangle_stride(tasks: int) -> int:
-    """Return q where a triangle shows every q-th task and step.
-
-    >>> triangle_stride(99), triangle_stride(1936)
-    (1, 20)
-    """
+    """Return q where a triangle shows every q-th task and step."""
     return -(-tasks // TRIANGLE_TASKS)
 
 
