@@ -22,9 +22,9 @@ class AUESettings(StrsagaSettings):
     base: Base = choice("hoeffding", Base)  # Hoeffding trees, or logistic models trained by STRSAGA
     epsilon: float = real(1e-10, 0.0, above=True)  # keeps the weights finite
     init: Init = choice("uniform", Init)
-    grace: int = whole(100, 1)
-    confidence: float = real(0.01, 0.0, 1.0, above=True)
-    tie: float = real(0.05, 0.0)
+    grace: int = whole(100, 1)  # samples of a leaf between two attempts to split it
+    confidence: float = real(0.01, 0.0, 1.0, above=True)  # share of wrong splits that the Hoeffding bound tolerates
+    tie: float = real(0.05, 0.0)  # splits need no clear winner once the bound is below it
 
 
 def member_weights(errors: Floats, frequencies: Floats, epsilon: float) -> tuple[Floats, float]:
@@ -75,11 +75,7 @@ def entropy(weights: Floats) -> Floats:
 
 
 class HoeffdingTree:
-    """Incremental decision tree.
-
-    A leaf gets `grace` samples between two split attempts; `confidence` is the share of wrong splits that the Hoeffding
-    bound tolerates, and splits are made without a clear winner once the bound is below `tie`.
-    """
+    """Incremental decision tree; its settings are `grace`, `confidence` and `tie`."""
 
     feature: Ints
     children: Ints
@@ -91,10 +87,8 @@ class HoeffdingTree:
     low: Floats
     high: Floats
 
-    def __init__(
-        self, n_features: int, n_classes: int, *, grace: int = 100, confidence: float = 0.01, tie: float = 0.05
-    ) -> None:
-        self.grace, self.confidence, self.tie = grace, confidence, tie
+    def __init__(self, n_features: int, n_classes: int, settings: AUESettings) -> None:
+        self.settings = settings
         axes = {"2": 2, "C": n_classes, "D": n_features}
         for name, (start, shape) in _ARRAYS.items():
             setattr(self, name, np.full((1, *(axes[axis] for axis in shape)), start))
@@ -115,7 +109,7 @@ class HoeffdingTree:
 
         start = 0
         while start < len(X):
-            start, leaf = kernels.learn(*self._arrays(), X, y, start, self.grace)  # type: ignore[call-arg]
+            start, leaf = kernels.learn(*self._arrays(), X, y, start, self.settings.grace)  # type: ignore[call-arg]
             if leaf >= 0:
                 self._try_split(leaf)
 
@@ -138,8 +132,8 @@ class HoeffdingTree:
         second = max(0.0, float(rest.max()) if rest.size else 0.0)
         # The Hoeffding bound sqrt(R^2 ln(1 / confidence) / (2 weight)) with R = log2 of the number of classes.
         R = np.log2((counts > 0).sum())
-        bound = np.sqrt(R**2 * np.log(1.0 / self.confidence) / (2.0 * counts.sum()))
-        if gains[best] <= 0.0 or not (gains[best] - second > bound or bound < self.tie):
+        bound = np.sqrt(R**2 * np.log(1.0 / self.settings.confidence) / (2.0 * counts.sum()))
+        if gains[best] <= 0.0 or not (gains[best] - second > bound or bound < self.settings.tie):
             return
         left = len(self.feature)
         self.feature[leaf], self.threshold[leaf] = best, thresholds[best]
@@ -223,7 +217,7 @@ class AUE(Baseline):
     def _new_member(self) -> Member:
         s = self.settings
         if s.base == "hoeffding":
-            return HoeffdingTree(self.n_features, self.n_classes, grace=s.grace, confidence=s.confidence, tie=s.tie)
+            return HoeffdingTree(self.n_features, self.n_classes, s)
         return StrsagaModel(self.stream.last, (self.n_outputs, self.n_features + 1), s, self.random)
 
     def _fit_task(self, step: int, X: Floats, y: Ints) -> None:

@@ -47,9 +47,9 @@ def biased_ridge(X: Floats, targets: Floats, centre: Floats, bias: float) -> Flo
 
 def reweight(log_weights: Floats, losses: Floats, step: float) -> Floats:
     """Return normalised log weights (m,) after multiplying by exp(-step * loss), for `losses` (n, m) in [0, 1]."""
-    raw = log_weights - step * losses.sum(axis=0)
-    raw = raw - raw.max()
-    return np.asarray(raw - np.log(np.exp(raw).sum()))
+    from scipy.special import log_softmax
+
+    return np.asarray(log_softmax(log_weights - step * losses.sum(axis=0)))
 
 
 class Condor(Baseline):

@@ -8,7 +8,7 @@ from sklearn.linear_model import Lasso, LogisticRegression, Ridge
 from sklearn.metrics import log_loss
 
 from imrc.baselines._strsaga import Stream, StrsagaModel, StrsagaSettings
-from imrc.baselines.aue import AUE, HoeffdingTree
+from imrc.baselines.aue import AUE, AUESettings, HoeffdingTree
 from imrc.baselines.base import with_last_intercept
 from imrc.baselines.condor import Condor, reweight
 from imrc.baselines.driftsurf import DriftSurf
@@ -294,7 +294,7 @@ class TestHoeffdingTree:
     def test_leaf_votes_are_gaussian_naive_bayes(self, rng):
         X, y = rng.standard_normal((60, 4)), np.arange(60) % 3
         X[y == 1] += 1.0
-        tree = HoeffdingTree(4, 3)
+        tree = HoeffdingTree(4, 3, AUESettings())
         tree.learn(X, y)
         tree.right[0] = (0, 1)  # let naive Bayes vote
         densities = [norm.pdf(X, X[y == c].mean(axis=0), X[y == c].std(axis=0, ddof=1)) for c in range(3)]
@@ -304,7 +304,7 @@ class TestHoeffdingTree:
         np.testing.assert_allclose(tree.shares(X), 1 / 3)
 
     def test_class_the_leaf_has_not_seen(self):
-        tree = HoeffdingTree(1, 3)
+        tree = HoeffdingTree(1, 3, AUESettings())
         tree.counts[0] = (1.0, 9.0, 0.0)  # what a split leaves to a new leaf
         np.testing.assert_allclose(tree.shares(np.array([[5.0]])), [[0.1, 0.9, 0.0]])
         tree.learn(np.array([[4.0], [6.0]]), np.array([0, 0]))
@@ -316,7 +316,7 @@ class TestHoeffdingTree:
         X, y = rng.standard_normal((90, 4)), rng.integers(0, 3, 90)
         X[:, 1] += 2.0 * (y == 1)
         X[:, 2] -= 0.5 * y
-        tree = HoeffdingTree(4, 3)
+        tree = HoeffdingTree(4, 3, AUESettings())
         tree.learn(X, y)
 
         def bits(weights):
@@ -344,7 +344,7 @@ class TestHoeffdingTree:
 
     def test_no_split_before_the_grace_period(self):
         X, y = clusters(100, 0, spread=0.1)
-        tree = HoeffdingTree(3, 2)
+        tree = HoeffdingTree(3, 2, AUESettings())
         tree.learn(X[:99], y[:99])
         assert len(tree.feature) == 1
         tree.learn(X[99:], y[99:])
