@@ -10,12 +10,6 @@ from imrc.diagnostics.changed import Changed, what_changed
 from imrc.diagnostics.words import VERDICTS, Verdict
 
 __all__ = [
-    "Assessment",
-    "assess",
-    "Changed",
-    "what_changed",
-    "PartialAutocorrelation",
-    "partial_autocorrelation",
-    "Variogram",
-    "variogram",
-]
+    "Assessment", "assess", "Changed", "what_changed",
+    "PartialAutocorrelation", "partial_autocorrelation", "Variogram", "variogram",
+]  # fmt: skip

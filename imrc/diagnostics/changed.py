@@ -175,10 +175,9 @@ def _tested(
 ) -> tuple[Floats, Floats]:
     """Return p-values, twice the smaller of those for all movement and for slow waves, and the size of the movement.
 
-    `whole` and `slow` are the two sums of squares over the tasks, with `freedom` and the number of waves as degrees of
-    freedom. They are chi-squared for normal samples, F with a variance estimated with `within` degrees of freedom.
-    Heavy tails and rare ones among zeros spread them more, so scale and degrees of freedom match mean and variance.
-    `excess` is the kurtosis of the average of one task, `n` its number of samples.
+    `whole` and `slow` are the two sums of squares over the tasks, F for normal samples with a variance that has
+    `within` degrees of freedom. `excess`, the kurtosis of the average of one task's `n` samples, spreads them more, so
+    scale and degrees of freedom match mean and variance.
     """
     from scipy.special import fdtrc
 

@@ -1,19 +1,10 @@
 """The tests: do tasks differ, does their order matter, how large is the change, are changes independent and zero-mean.
 
-Order: if it does not matter (identical or i.i.d. tasks), all orders of the rows of G are equally likely. Three
-statistics are compared over orders: ``r1`` (neighbours alike), ``slope`` (slow change; locally best against a random
-walk) and ``peak`` (periods). Their rank p-values are combined by the minimum, which is compared over the same orders,
-so no correction for multiple tests is needed.
-
-Size of the change, n rho = n d^2 / sigma^2, the ratio that Theorems 2 and 4 need: every standardised component is a
-random walk with step variance n rho plus noise of variance h_j. In the contrasts orthogonal to the mean, the restricted
-likelihood needs only the eigenvalues of the walk and the projections of G. The (pseudo-)inverse of the walk's
-covariance is the Laplacian of a path, so for equal n the eigenvectors are cosines and the eigenvalues
-1 / (4 sin^2(pi l / (2 k))), without any decomposition.
-
-Changes: noise alone makes increments of sample averages negatively correlated, so raw increments are never tested. The
-Cholesky factor of their covariance filters out the noise, and if tasks evolve, the resulting innovations are
-uncorrelated.
+If their order does not matter, all orders of the rows of G are equally likely: the rank p-values of three statistics
+are combined by their minimum, compared over the same orders, so no correction for multiple tests is needed. The size of
+the change, n rho = n d^2 / sigma^2, is that of a random walk seen through the noise, by restricted likelihood. Noise
+alone makes increments of sample averages negatively correlated, so not they are tested but their innovations, which are
+uncorrelated if tasks evolve.
 """
 
 from __future__ import annotations
@@ -100,7 +91,7 @@ class OrderTests:
 def draw_orders(k: int, permutations_drawn: int, generator: np.random.Generator) -> Ints:
     """Return orders of k tasks, the observed one first: all but reversals up to 7 tasks, random ones from 8 on."""
     if k <= ENUMERATED:
-        return np.array([p for p in permutations(range(k)) if p[0] < p[-1]] or [tuple(range(k))], dtype=np.int64)
+        return np.array([p for p in permutations(range(k)) if p[0] < p[-1]], dtype=np.int64)
     tiled = np.tile(np.arange(k, dtype=np.int64), (permutations_drawn + 1, 1))
     tiled[1:] = generator.permuted(tiled[1:], axis=1)
     return tiled
@@ -148,7 +139,11 @@ def _peaks_leading(G: Floats, orders: Ints, trace: float) -> Floats:
 
 
 def order_tests(reduced: Reduced, orders: Ints) -> OrderTests:
-    """Test the first of `orders`, the observed one: by "slope", "r1" and "peak", below 8 tasks by "slope" and "-r1"."""
+    """Test the first of `orders`, the observed one.
+
+    By "slope" (slow change; locally best against a random walk), "r1" (neighbours alike) and "peak" (periods); below 8
+    tasks by "slope" and "-r1".
+    """
     G, k = centre_twice(reduced.scaled), reduced.k
     trace = float(np.trace(G))
     names = ("slope", "-r1") if k <= ENUMERATED else ("slope", "r1", "peak")
@@ -192,7 +187,7 @@ def cosine_waves(k: int, count: int) -> Floats:
 def walk_basis(h: Floats) -> tuple[Floats, Floats]:
     """Return eigenvalues and eigenvectors of K_ij / sqrt(h_i h_j), K of a random walk, orthogonal to h^(-1/2).
 
-    In these contrasts, the pseudo-inverse is the tridiagonal matrix H^(1/2) L H^(1/2) with the Laplacian L of a path.
+    In these contrasts, the pseudo-inverse is H^(1/2) L H^(1/2) with the Laplacian L of a path: cosines for equal n.
     """
     k = len(h)
     if np.ptp(h) <= 1e-9:

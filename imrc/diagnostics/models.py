@@ -1,15 +1,9 @@
 """Which kind of change? Competing Gaussian models of the averages, compared by BIC.
 
-Every model is a covariance V = I + terms of one standardised component with at most four shared numbers, and its
-restricted likelihood depends only on G. A term is either a multiple of one kernel (random walk, autoregression,
-integrated walk), computed in the kernel's eigenbasis, or low-rank (trend, jump, season), computed by the determinant
-lemma.
-
-For unequal n, rows and kernels are scaled to noise variance 1. A term a I then stays a multiple of the identity, an
-approximation in which scatter shrinks with the noise.
-
-Kernel models are maximised over grids. A grid step can cost about 0.0025 k m_eff in BIC, so models within that distance
-of the best are refined before the comparison.
+Every model is a covariance V = I + terms of one standardised component with at most four shared numbers, whose
+restricted likelihood depends only on G: multiples of one kernel (random walk, autoregression, integrated walk), in its
+eigenbasis, or low-rank terms (trend, jump, season), by the determinant lemma. For unequal n, rows and kernels are
+scaled to noise variance 1. A term a I then stays a multiple of the identity, which is an approximation.
 """
 
 from __future__ import annotations
@@ -33,7 +27,7 @@ _SEASON_PHIS = (0.3, 0.6, 0.8, 0.9)
 _COMPOSITE_TASKS = 12
 _A_GRID = np.concatenate([[0.0], np.logspace(-2, 4, 36)])
 _B_GRID = np.concatenate([[0.0], np.logspace(-2, 6, 36)])
-_GRID_COST = 0.0025
+_GRID_COST = 0.0025  # in BIC, times k m_eff: what a step of a grid can cost
 _PIECE_TASKS = 8
 _FEWEST_PIECES = 4  # More pieces than that, or one per eight tasks, would describe a walk in one direction.
 
@@ -175,7 +169,7 @@ class _Fitter:
         return ModelFit(name, group, found, float(-2.0 * self.m_eff * found + penalty), parameters)
 
     def refine(self) -> None:
-        """Refine the models whose BIC exceeds the best by less than a grid step can cost."""
+        """Refine the models whose BIC exceeds the best by less than a grid step can cost, before they are compared."""
         limit = min(fit.bic for fit in self.fits) + _GRID_COST * self.k * self.m_eff
         for position, fit in enumerate(self.fits):
             if fit.bic <= limit and fit.name in self.searches:
