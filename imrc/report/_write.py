@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import groupby
 from operator import itemgetter
+from string import Template
 
 import numpy as np
 import plotly.graph_objects as go
@@ -36,78 +37,8 @@ from imrc.tasks import TaskSequence
 from imrc.wording import RISKS, RULES, capital, decimal, versions, with_spread
 
 _PACKAGES = ("imrc", "numpy", "scipy", "scikit-learn", "numba", "pandas", "plotly")
-# The browser refuses any request, should a library ever try one.
-_POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
-)
-_STYLE = """
-:root { color-scheme: light; }
-body { font: 16px/1.55 "Source Sans 3", "Source Sans Pro", "Segoe UI", Helvetica, Arial, sans-serif; color: #1b2330;
-  max-width: 1040px; margin: 2.5rem auto 4rem; padding: 0 1.25rem; }
-h1 { font-size: 1.6rem; line-height: 1.3; margin: .2rem 0 .8rem; }
-h2 { font-size: 1.3rem; margin: 2.6rem 0 .4rem; border-top: 1px solid #d9dee5; padding-top: 1.4rem; }
-h3 { font-size: 1.05rem; margin: 1.8rem 0 .3rem; }
-p { max-width: 46rem; }
-.quiet, figcaption { color: #4b5563; font-size: .92rem; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; margin: .6rem 0; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: .32rem 1.1rem .32rem 0; border-bottom: 1px solid #e3e7ec; vertical-align: top;
-}
-td { overflow-wrap: anywhere; }
-thead th { border-bottom: 2px solid #b9c1cc; vertical-align: bottom; }
-tbody th { font-weight: 500; }
-figure { margin: 0 0 .6rem; }
-.chart { width: 100%; overflow: hidden; }
-pre { background: #f4f6f8; padding: .8rem 1rem; border-radius: .5rem; overflow-x: auto; font-size: .88rem; }
-@page { margin: 15mm; }
-@media print {
-  figure, table, pre { break-inside: avoid; }
-  h1, h2, h3 { break-after: avoid; }
-  details { display: none; }
-  body { font-size: 13px; margin: 0; padding: 0; }
-  .scroll { overflow: visible; }
-  th, td { padding-right: .7rem; }
-  pre { white-space: pre-wrap; }
-}
-"""
 _PAPER_PX = 675
 """Width between the margins of A4."""
-_DRAW = f"""
-const phone = window.matchMedia("(max-width: {PHONE_PX}px)");
-const charts = {{}};
-async function unpacked(id) {{
-  const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
-  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-}}
-function draw(printed = false) {{
-  for (const [id, [data, page, narrow]] of Object.entries(charts)) {{
-    const place = document.getElementById(id), layout = structuredClone(phone.matches && !printed ? narrow : page);
-    // Charts do not follow the width of paper by themselves.
-    if (printed) layout.width = {_PAPER_PX};
-    place.style.height = layout.height + "px";
-    Plotly.react(place, structuredClone(data), layout, {{
-      responsive: true, displaylogo: false,
-      toImageButtonOptions: {{ format: "svg", filename: "imrc-" + id }},
-    }});
-  }}
-}}
-async function start() {{
-  const library = document.createElement("script");
-  library.textContent = await unpacked("plotly");
-  document.head.append(library);
-  for (const {{ id }} of document.querySelectorAll(".chart")) charts[id] = JSON.parse(await unpacked(id + "-drawn"));
-  draw();
-  phone.addEventListener("change", () => draw());
-  window.addEventListener("beforeprint", () => draw(true));
-  window.addEventListener("afterprint", () => {{
-    draw();
-    document.querySelectorAll(".chart").forEach((place) => Plotly.Plots.resize(place));
-  }});
-}}
-if (window.DecompressionStream) start();
-else for (const place of document.querySelectorAll(".chart"))
-  place.textContent = "Charts need a browser from 2023 or later. What this chart shows is described below in words.";
-"""
 _MANY, _CELLS = 200, 10_000
 """A chart is made light if an axis has more numbers, or a heatmap more cells, than this."""
 _LIBRARY = "plotly.min.js.gz"
@@ -376,13 +307,11 @@ def page_of(
         f'<p class="quiet">Made with {escape(versions(_PACKAGES))} on {escape(platform.system())}, '
         f"{when:%Y-%m-%d %H:%M} UTC.</p>",
     ]
-    library = _packed("plotly", files("imrc.report").joinpath(_LIBRARY).read_bytes())
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>Evolving tasks: {escape(report.name)}</title>\n<style>{_STYLE}</style>\n"
-        f"<!-- plotly.js v4.1.1, (c) Plotly, Inc., MIT licence -->{library}\n</head>\n<body>\n<main>\n"
-        + "\n".join(body)
-        + f"\n</main>\n<script>{_DRAW}</script>\n</body>\n</html>\n"
+    package = files("imrc.report")
+    return Template(package.joinpath("report.html").read_text(encoding="utf-8")).substitute(
+        name=escape(report.name),
+        library=_packed("plotly", package.joinpath(_LIBRARY).read_bytes()),
+        body="\n".join(body),
+        phone=PHONE_PX,
+        paper=_PAPER_PX,
     )
