@@ -11,6 +11,7 @@ Names are loaded when first used, so ``import imrc`` stays fast.
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from typing import TYPE_CHECKING, Any
 
 __version__ = "2.0.0"
@@ -43,12 +44,7 @@ _HOME = {
     "load": "imrc.model",
     "tasks_from": "imrc.tables.given",
 }
-_MODULES = (
-    *("atlas", "baselines", "bench", "cli", "commands", "contracts", "core", "datasets", "diagnostics"),
-    *("evaluation", "evolving"),
-    *("features", "model", "paper", "planning", "plots", "report", "solvers", "sweeps"),
-    *("tables", "tasks", "watch", "wording"),
-)
+_MODULES = tuple(one.name for one in pkgutil.iter_modules(__path__) if not one.name.startswith("_"))
 
 __all__ = [
     "tasks_from",

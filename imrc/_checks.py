@@ -31,11 +31,7 @@ class InputTypeError(InputError, TypeError):
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:
-    """Return a question that suggests the closest of the known words, if one is close.
-
-    >>> did_you_mean("recommnded", ["paper", "recommended"]), did_you_mean("x", ["paper"])
-    (" Did you mean 'recommended'?", '')
-    """
+    """Return a question that suggests the closest of the known words, if one is close."""
     close = difflib.get_close_matches(str(given), [*known], 1)
     return f" Did you mean {close[0]!r}?" if close else ""
 

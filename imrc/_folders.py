@@ -48,20 +48,11 @@ def replacing(path: Path) -> Iterator[Path]:
             Path(name).unlink(missing_ok=True)
 
 
-def data_folder() -> Path | None:
-    """Return the folder in the environment variable IMRC_DATA, or None."""
-    return named_by("IMRC_DATA")
-
-
 def cache_folder() -> Path:
     """Return the folder downloads go to: IMRC_CACHE if set, else the system's folder for caches."""
     return named_by("IMRC_CACHE") or user_cache_path("imrc")
 
 
 def default_store_path() -> Path:
-    r"""Return where results are kept: ``$IMRC_STORE`` if set, else a file in the user's folder for data.
-
-    Linux: ``~/.local/share/imrc/results.sqlite`` (or below ``$XDG_DATA_HOME``); macOS: ``~/Library/Application
-    Support/imrc``; Windows: ``%LOCALAPPDATA%\imrc``. Nothing is created here.
-    """
+    """Return where results are kept: ``$IMRC_STORE``, else a file in the user's folder for data. It creates nothing."""
     return named_by("IMRC_STORE") or user_data_path("imrc", appauthor=False) / "results.sqlite"

@@ -55,9 +55,6 @@ def effective_samples_of(n: float, k: int, b: int, rho: float, of: Place = "mean
     """Return how many samples a task is worth with n samples from each of k tasks, b backward steps and a rate rho.
 
     "mean" is Theorem 4 on average over the tasks, "newest" Theorem 2 for the k-th, "next" the task after it.
-
-    >>> [round(effective_samples_of(10, 20, 3, 0.1, of=place), 2) for place in ("mean", "newest", "next")]
-    [21.58, 16.18, 6.18]
     """
     n, k, b = check_real("n", n, 0.0, low_open=True), check_int("k", k, 1), check_int("b", b, 0)
     if check_choice("of", of, PLACES) == "mean":
@@ -134,10 +131,6 @@ def make_plan(rate: Rate, n: int, k: int, b: int, *, ess: float | None = None, o
     The rate of change is ``Rate(*assessment.ratio_at(1))`` of a diagnosis, or `Rate.guess`. n, k and b are samples per
     task, tasks and backward steps. `of` selects the task: "mean", "newest" or "next". ValueError if a value is out of
     range, or the rate is infinite.
-
-    >>> plan = make_plan(Rate(0.1, 0.05, 0.2), 10, 20, 3, ess=25)
-    >>> round(plan.promised["mean"].value, 2), [way.value for way in plan.ways]
-    (21.58, [13, None, None])
     """
     n, k, b = check_int("n", n, 1), check_int("k", k, 1, MOST_TASKS), check_int("b", b, 0)
     check_choice("of", of, PLACES)
@@ -204,12 +197,7 @@ def promise_sentence(plan: Plan) -> str:
 
 
 def way_sentence(plan: Plan, way: Way) -> str:
-    """State what one of n, k and b alone would have to be, or why no value is enough.
-
-    >>> plan = make_plan(Rate.guess(0.1), 10, 20, 3, ess=12, of="next")
-    >>> print(way_sentence(plan, plan.ways[0]))
-    Not reachable: the past is never worth 1 / ρ = 10 samples to the next task, because tasks change.
-    """
+    """State what one of n, k and b alone would have to be, or why no value is enough."""
     if way.value is not None:
         s = "s" * (way.value != 1)
         unit = {"n": f"sample{s} per task", "k": f"task{s}", "b": f"backward step{s}"}[way.vary]

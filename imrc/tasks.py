@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard, get_args, overload
 
 import numpy as np
@@ -285,9 +286,7 @@ class TaskSequence:
 
     def class_counts(self) -> NDArray[np.int64]:
         """Return samples per task and class, shape (n_tasks, n_classes)."""
-        return np.stack([np.bincount(self.encoded(j), minlength=self.n_classes) for j in range(len(self))]).astype(
-            np.int64
-        )
+        return np.stack([np.bincount(self.encoded(j), minlength=self.n_classes) for j in range(len(self))])
 
     def head(self, k: int) -> TaskSequence:
         """Return the first `k` tasks as a sequence (same classes, same truth); all if there are fewer."""
@@ -295,26 +294,21 @@ class TaskSequence:
             return self
         return replace(self, tasks=self.tasks[:k])
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of everything that results depend on: equal fingerprints mean equal results.
 
         It covers values, labels and names of the tasks, classes, kinds of columns and how they are encoded. Other names
         and facts are left out.
         """
-        cached = self.__dict__.get("_fingerprint")
-        if cached is None:
-            digest = hashlib.sha256()
-            encoding = (self.column_kinds, self.max_categories, self.max_missing, self.is_raw)
-            # Written as Python literals, so that no name can be mistaken for a part of what follows.
-            digest.update(repr((len(self.tasks), self.classes.tolist(), *encoding)).encode())
-            for task in self.tasks:
-                digest.update(repr((task.label, task.X.shape, task.y.dtype.str)).encode())
-                digest.update(task.X.data)
-                digest.update(np.ascontiguousarray(task.y).tobytes())
-            cached = digest.hexdigest()
-            object.__setattr__(self, "_fingerprint", cached)
-        return str(cached)
+        encoding = (self.column_kinds, self.max_categories, self.max_missing, self.is_raw)
+        # Written as Python literals, so that no name can be mistaken for a part of what follows.
+        digest = hashlib.sha256(repr((len(self.tasks), self.classes.tolist(), *encoding)).encode())
+        for task in self.tasks:
+            digest.update(repr((task.label, task.X.shape, task.y.dtype.str)).encode())
+            digest.update(task.X.data)
+            digest.update(task.y.tobytes())
+        return digest.hexdigest()
 
 
 def is_frame(data: object) -> TypeGuard[pd.DataFrame]:
@@ -342,12 +336,7 @@ def how_to_make_tasks(data: object) -> str:
 
 
 def checked_tasks(where: str, data: object) -> TaskSequence:
-    """Return a sequence of tasks as it is; for anything else raise InputTypeError with the call that makes tasks of it.
-
-    >>> checked_tasks("imrc.evaluate", [[1, 2]])  # doctest: +IGNORE_EXCEPTION_DETAIL
-    Traceback (most recent call last):
-    InputTypeError: imrc.evaluate needs a TaskSequence, not a list. Make tasks by ...
-    """
+    """Return a sequence of tasks as it is; for anything else raise InputTypeError with the call that makes tasks."""
     if isinstance(data, TaskSequence):
         return data
     raise InputTypeError(f"{where} needs a TaskSequence, not {type(data).__name__}. {how_to_make_tasks(data)}")
@@ -362,12 +351,9 @@ def sequence_from_blocks(
     **kwargs: Any,  # noqa: ANN401 - passed on to TaskSequence, which checks them
 ) -> TaskSequence:
     """Cut rows into consecutive tasks of `block` rows named `labels`; rows left over at the end are dropped."""
-    X = check_matrix("X", X)
-    y = np.asarray(y)
-    block = check_int("block", block, 1, len(X))
-    count = len(X) // block
-    names = tuple(labels) if labels is not None else ("",) * count
-    if len(names) != count:
-        raise ValueError(f"labels has {len(names)} names for {count} tasks.")
-    tasks = [Task(X[j * block : (j + 1) * block], y[j * block : (j + 1) * block], names[j]) for j in range(count)]
+    X, y = np.asarray(X), np.asarray(y)
+    count = len(X) // check_int("block", block, 1, len(X))
+    parts = [slice(j * block, (j + 1) * block) for j in range(count)]
+    names = [""] * count if labels is None else labels
+    tasks = [Task(X[part], y[part], name) for part, name in zip(parts, names, strict=True)]
     return TaskSequence(tuple(tasks), **kwargs)

@@ -14,21 +14,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-RULES = {
-    "single": "Alone",
-    "forward": "Forward",
-    "forward_backward": "Forward and backward",
-}
+RULES = {"single": "Alone", "forward": "Forward", "forward_backward": "Forward and backward"}
 """Titles of the three rules of IMRC."""
 
 SHORT_RULES = RULES | {"forward_backward": "Forw. + backw."}
 """The same for narrow places, such as panel titles."""
-
-LOSSES = {
-    "0-1": "0-1 rule (minimax error probability)",
-    "log": "rule for log loss (minimax log loss)",
-}
-"""What pages call the rule whose errors they show, by loss."""
 
 RISKS = {"0-1": "Minimax risk", "log": "Minimax log loss"}
 """Titles of the value of problem (3), by loss."""

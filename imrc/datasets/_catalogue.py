@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from imrc._checks import DataError, check_choice
-from imrc._folders import cache_folder, data_folder
+from imrc._folders import cache_folder, named_by
 from imrc.datasets import digits, synthetic
 from imrc.tasks import ColumnKind, TaskSequence
 
@@ -199,7 +199,6 @@ def entries() -> dict[str, Entry]:
 
 
 Files = tuple[tuple[RemoteFile, Path], ...]
-Folders = tuple[Path | None, Path]  # IMRC_DATA and the cache
 _CHUNK = 1 << 20
 _MAX_CONTENT = 256 << 20
 
@@ -207,12 +206,12 @@ _MAX_CONTENT = 256 << 20
 _checked: dict[tuple[str, int, int, str], str] = {}
 
 
-def find(file: RemoteFile, folders: Folders | None = None) -> Path | None:
+def find(file: RemoteFile) -> Path | None:
     """Return the first place where a file is, in IMRC_DATA or else the cache, or None. Its bytes are not checked."""
-    data, cache = folders or (data_folder(), cache_folder())
-    here = [] if data is None else [os.path.join(data, path) for path in (file.path, *file.also)]
+    data = named_by("IMRC_DATA")
+    here = [] if data is None else [data / path for path in (file.path, *file.also)]
     # A folder that may not be read counts as empty.
-    return next((Path(place) for place in (*here, os.path.join(cache, file.path)) if os.path.isfile(place)), None)
+    return next((place for place in (*here, cache_folder() / file.path) if os.path.isfile(place)), None)
 
 
 def digest(path: Path | str, algorithm: str, member: str = "") -> str:
@@ -255,12 +254,11 @@ def verify(file: RemoteFile, path: Path) -> None:
         )
 
 
-def look(entry: CatalogueEntry, folders: Folders | None = None) -> tuple[Files, tuple[RemoteFile, ...]]:
+def look(entry: CatalogueEntry) -> tuple[Files, tuple[RemoteFile, ...]]:
     """Return the files of the first complete set, or none and what is missing of the set that lacks least."""
-    folders = folders or (data_folder(), cache_folder())
     best: tuple[RemoteFile, ...] = ()
     for files in entry.sets():
-        found = [(file, find(file, folders)) for file in files]
+        found = [(file, find(file)) for file in files]
         missing = tuple(file for file, path in found if path is None)
         if not missing:
             return tuple((file, path) for file, path in found if path is not None), ()
@@ -273,7 +271,7 @@ def look(entry: CatalogueEntry, folders: Folders | None = None) -> tuple[Files, 
 def by_hand(entry: CatalogueEntry, missing: tuple[RemoteFile, ...]) -> str:
     """Return in words how to get missing files without this program."""
     lines = []
-    folder = data_folder() or cache_folder()
+    folder = named_by("IMRC_DATA") or cache_folder()
     for file in missing:
         place = folder / file.path
         if file.urls:
@@ -336,9 +334,8 @@ def size_in_words(size_bytes: int) -> str:
 
 def status_of(entry: CatalogueEntry) -> Status:
     """Return what is on this computer of a published dataset; nothing is read or downloaded."""
-    folders = data_folder(), cache_folder()
-    files, missing = look(entry, folders)
-    where = "" if not files else "cache" if files[0][1] == folders[1] / files[0][0].path else "IMRC_DATA"
+    files, missing = look(entry)
+    where = "" if not files else "cache" if files[0][1] == cache_folder() / files[0][0].path else "IMRC_DATA"
     told = "" if files else by_hand(entry, missing)
     sizes = [file.size_bytes for published in entry.fetchable()[:1] for file in published]
     return Status(entry.name, bool(files), bool(sizes), sum(sizes) if all(sizes) else 0, where, told)

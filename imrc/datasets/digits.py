@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import check_int, check_real
 from imrc._types import Floats, Ints
-from imrc.tasks import Task, TaskSequence
+from imrc.tasks import TaskSequence, sequence_from_blocks
 
 MAX_TASKS = 60
 _SOURCE = {
@@ -131,11 +131,12 @@ def turning(
     X, y = turned(order, (np.repeat(np.arange(tasks), size) + within) * turn / tasks), labels[order]
     # Read-only arrays are sliced by the tasks instead of copied.
     X.flags.writeable = y.flags.writeable = False
-    parts = [slice(j * size, (j + 1) * size) for j in range(tasks)]
-    names = [f"{j * step:{digits}}–{(j + 1) * step:{digits}}°" for j in range(tasks)]
     side = math.isqrt(X.shape[1])
-    return TaskSequence(
-        tuple(Task(X[part], y[part], name) for part, name in zip(parts, names, strict=True)),
+    return sequence_from_blocks(
+        X,
+        y,
+        size,
+        labels=[f"{j * step:{digits}}–{(j + 1) * step:{digits}}°" for j in range(tasks)],
         classes=np.arange(2),
         feature_names=tuple(f"pixel {r},{c}" for r in range(side) for c in range(side)),
         column_kinds=("pixel",) * X.shape[1],

@@ -12,7 +12,6 @@ from imrc.planning import PLACES, more_sentence, plan_table, way_sentence
 from imrc.plots import ess
 from imrc.report import Report, guarantees
 from imrc.report.worth import measured_sentence, next_task_sentence
-from imrc.wording import LOSSES
 from pages.shell import charts, controls, running, state
 from pages.shell.choice import PRESET_TITLES, loss_in_words
 from pages.shell.keeping import Kept
@@ -168,7 +167,7 @@ def guarantee(report: Report) -> None:
     table, trivial = guarantees.bound_table(stand_in, sizes, delta=delta, kappa=kappa)
     st.markdown(
         guarantees.vacuous_sentence(stand_in, table["forward_backward"] >= trivial, trivial, delta, kappa)
-        + f" Risks and errors below are those of the {LOSSES['0-1']}, "
+        + " Risks and errors below are those of the 0-1 rule (minimax error probability), "
         + f"preset *{PRESET_TITLES[run.settings.preset]}{loss_in_words(run.settings)}*, "
         f"representation *{FEATURE_TITLES[run.settings.features.kind]}*. "
         + guarantees.order_sentence(diagnosis.verdict)

@@ -16,7 +16,7 @@ from imrc.plots import ess
 from imrc.report import guarantees
 from imrc.report.worth import measured_sentence, reason_sentence, worth_sentence
 from imrc.watch import arrival_sentences, watch_story
-from imrc.wording import LOSSES, number, p_text
+from imrc.wording import number, p_text
 from tests.app.conftest import texts
 
 WHY, EVOLVING = (f"pages/{name}/page.py" for name in ("why_it_helps", "evolving"))
@@ -91,7 +91,7 @@ def test_why_plans_what_a_wish_takes_and_counts_in_errors_when_asked(app):
 def test_bound_follows_kappa_and_starts_where_the_paper_allows_it(app, preset, used):
     test = app(**SMALL, preset=preset, ess_experts="true").switch_page(WHY).run()
     test = test.radio(key="ess_part").set_value("guarantee").run()
-    assert f"those of the {LOSSES['0-1']}, preset *{used}*" in texts(test)
+    assert f"those of the 0-1 rule (minimax error probability), preset *{used}*" in texts(test)
     assert "The bound is vacuous" in texts(test)
     sequence = imrc.datasets.load("random_walk", tasks=6, seed=0)
     stand_in = guarantees.plug_in(sequence, FeatureSpec())
