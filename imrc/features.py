@@ -84,8 +84,7 @@ class Standardised(FeatureMap):
 class PulledIn(Identity):
     """phi(x) = x up to a limit on both sides, and beyond it limit + log(1 + distance to the limit).
 
-    Values can later be a hundred times the scale learnt from a column that hardly varied, and random features would
-    turn them into noise. The order of the values is kept.
+    Later values can be a hundred times the scale of a column that hardly varied, noise to random features.
     """
 
     limit: float  # where the logarithm begins
@@ -170,8 +169,7 @@ class Prepared(FeatureMap):
     def learn(cls, X: Floats, kinds: Sequence[str], *, max_categories: int, max_missing: float) -> Prepared:
         """Learn medians, first days and the words that get a column from the rows of X.
 
-        A column of words becomes up to `max_categories` columns, and one more for rarer words. Columns of numbers with
-        a larger share of missing values than `max_missing` are left out.
+        Beyond `max_categories`, words share a column. Numbers with more gaps than `max_missing` are left out.
         """
         from sklearn.impute import SimpleImputer
         from sklearn.preprocessing import OneHotEncoder

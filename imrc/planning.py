@@ -128,9 +128,8 @@ def _worth(n: int, k: int, b: int, rate: Rate, of: Place) -> Rate:
 def make_plan(rate: Rate, n: int, k: int, b: int, *, ess: float | None = None, of: Place = "mean") -> Plan:
     """Compute what past data are worth, and how to reach a target of `ess` effective samples.
 
-    The rate of change is ``Rate(*assessment.ratio_at(1))`` of a diagnosis, or `Rate.guess`. n, k and b are samples per
-    task, tasks and backward steps. `of` selects the task: "mean", "newest" or "next". ValueError if a value is out of
-    range, or the rate is infinite.
+    The rate of change is ``Rate(*assessment.ratio_at(1))`` of a diagnosis, or `Rate.guess`. `of` selects the task:
+    "mean", "newest" or "next". ValueError if a value is out of range, or the rate is infinite.
     """
     n, k, b = check_int("n", n, 1), check_int("k", k, 1, MOST_TASKS), check_int("b", b, 0)
     check_choice("of", of, PLACES)

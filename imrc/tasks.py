@@ -298,8 +298,7 @@ class TaskSequence:
     def fingerprint(self) -> str:
         """SHA-256 of everything that results depend on: equal fingerprints mean equal results.
 
-        It covers values, labels and names of the tasks, classes, kinds of columns and how they are encoded. Other names
-        and facts are left out.
+        It covers values, labels, task names, classes, and kinds and encoding of columns, but no other names or facts.
         """
         encoding = (self.column_kinds, self.max_categories, self.max_missing, self.is_raw)
         # Written as Python literals, so that no name can be mistaken for a part of what follows.

@@ -114,8 +114,7 @@ def _flat(content: Mapping[str, Any]) -> Iterator[NDArray[Any]]:
 def interpret_mat(content: Mapping[str, Any], entry: CatalogueEntry) -> dict[str, NDArray[Any]]:
     """Find features, labels and tasks among the variables of a MATLAB file; DataError lists them where that fails.
 
-    One matrix (labels possibly its last or first column) with vectors for labels and tasks, or one matrix per task in
-    the order of the file, each with its vector of labels or a column of them.
+    One matrix with labels and tasks, or one matrix per task in the order of the file; labels may be a column of it.
     """
     blocks, labels, vectors = [], [], []
     for array in _flat(content):

@@ -81,9 +81,8 @@ def download(
 ) -> Path:
     """Download the files of a dataset into `folder`, by default the user's cache, and return that folder.
 
-    Nothing is fetched that is there and right; every file is checked before it is moved to its place, so an interrupted
-    download leaves nothing behind. DownloadError says how to get a file by hand. `progress` is called with (file name,
-    bytes so far, bytes in all or 0).
+    Files are checked before they are moved to their place, so an interrupted download leaves nothing behind.
+    DownloadError says how to get a file by hand. `progress` gets (file name, bytes so far, bytes in all or 0).
     """
     entry, problems = facts(name), []
     target = Path(folder).expanduser() if folder is not None else cache_folder()

@@ -117,8 +117,7 @@ Labels = Literal["1,2,3", "2"]
 def covertype(entry: CatalogueEntry, *, tasks: int | None = None, labels: Labels = "1,2,3") -> TaskSequence:
     """Cartographic variables and cover types of forest, 54 features; only rows of the first `tasks` are read.
 
-    Class 1 are the cover types named in `labels`, against the others. The paper names no types: "1,2,3" is a
-    guess, whose errors are closer to the printed ones.
+    Class 1 are the cover types in `labels`. The paper names none; with the guess "1,2,3", errors are closest to print.
     """
     check_choice("labels", labels, get_args(Labels))
     rows = entry.samples if tasks is None else check_int("tasks", tasks, 1, entry.tasks) * entry.task_rows
@@ -165,9 +164,8 @@ def rotated_mnist(
 ) -> TaskSequence:
     """Return the digits of MNIST, pixels in [0, 1], cut into 2 to 350 tasks whose rotation grows from 0 to 180 degrees.
 
-    Images of task j (from 1) are turned, counter-clockwise, by angles drawn from [180 (j-1) / k, 180 j / k]. The
-    paper describes class 1 as "greater than 5", but its errors are those of "5 or more"; one angle a task
-    is the other reading.
+    Images of task j (from 1) are turned, counter-clockwise, by angles drawn from [180 (j-1) / k, 180 j / k], or all by
+    one. The paper describes class 1 as "greater than 5", but its errors are those of "5 or more".
     """
     tasks = check_int("tasks", tasks, 2, entry.max_tasks)
     check_choice("labels", labels, ("5 or more", "more than 5"))

@@ -25,8 +25,7 @@ PERIOD = 8
 class Motion:
     """A way in which the class means move.
 
-    `path` takes standard normal noise (tasks, D), the numbers of the tasks (tasks, 1), the change and the generator,
-    and returns how far the means are from their start, shape (tasks, D).
+    `path` takes normal noise (tasks, D), task numbers (tasks, 1), change and generator, and returns moves (tasks, D).
     """
 
     title: str

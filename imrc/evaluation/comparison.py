@@ -46,12 +46,7 @@ SCORE_KINDS: dict[ScoreKind, str] = {
     "before": HEADLINES["before"],
 }
 
-IMRC_RULES = {
-    "forward_backward": "IMRC",
-    "forward": "IMRC, forward only",
-    "single": "IMRC, each task alone",
-}
-
+IMRC_RULES = {"forward_backward": "IMRC", "forward": "IMRC, forward only", "single": "IMRC, each task alone"}
 
 UNTUNED = (
     "The other methods use default hyper-parameters, from their authors or from the closest public code. Nobody tuned "
@@ -80,8 +75,7 @@ def run_methods(
 ) -> list[RunResult]:
     """Run "imrc", "imrc:<preset>" and methods of the registry (else ValueError) one by one on the same draws.
 
-    ``progress(title, step, total)`` is called after every step, `announce` with a sentence if a method will take
-    over a minute.
+    ``progress(title, step, total)`` follows every step; `announce` gets a sentence if a method will take over a minute.
     """
     results = []
     for job in [_job(settings, name) for name in methods]:
@@ -327,9 +321,9 @@ def curve_table(
     return pd.concat(frames, ignore_index=True)
 
 
-def sample_size_table(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> pd.DataFrame:
+def sample_size_table(scores: pd.DataFrame) -> pd.DataFrame:
     """Return the error of every method against n: method, title, x (n), value, stderr, half (of the 95 % interval)."""
-    grouped = scores.assign(error=score_column(scores, kind)).groupby(["method", "n"], sort=False)["error"]
+    grouped = scores.groupby(["method", "n"], sort=False)["average"]
     table = grouped.agg(value="mean", stderr="sem", half="size").sort_index()
     table = table.reindex(scores["method"].unique(), level="method").reset_index().rename(columns={"n": "x"})
     table["half"] = half_width(table["stderr"], table["half"])

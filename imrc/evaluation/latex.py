@@ -45,8 +45,7 @@ def caption(result: RunResult) -> str:
 def latex_table(columns: Mapping[str, Mapping[str, Floats]], told: str) -> str:
     """Return errors by column and row, (repetitions,) each, as a table for the package booktabs.
 
-    In each column the lowest is bold, and all whose paired difference to it is not clear; rows that a column has not
-    are left empty there.
+    In each column the lowest is bold, with all whose paired difference to it is not clear; missing rows stay empty.
     """
     rows = list(dict.fromkeys(row for errors in columns.values() for row in errors))
     cells = {column: _cells(errors) for column, errors in columns.items()}

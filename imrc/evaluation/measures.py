@@ -134,8 +134,7 @@ def measures_of_errors(
 def counted(probabilities: Floats, answers: NDArray[np.int64], y: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """Return what one rule's probabilities (samples, classes) add to the sums (BINS, 4) and (classes, 2).
 
-    By bin of the probability of the answer: samples, sum of these probabilities, right answers, sum of log losses. By
-    class: samples, and how many were given another class.
+    By bin: samples, probabilities of the answers, right answers, log losses. By class: samples, and the ones missed.
     """
     rows, right = np.arange(len(y)), answers == y
     confidence = probabilities[rows, answers]

@@ -188,9 +188,8 @@ class RunResult(Columns):
     def answering(self, settings: RunSettings, sequence: TaskSequence) -> RunResult | None:
         """Return the result of other settings on the tasks of this run, equal to the last bit, or None if missing.
 
-        It may have fewer repetitions, methods, backward steps or tasks (the first k). What a shorter run would
-        count over its last test samples (calibration, `by_class`) is left out; numbers kept with fewer backward steps
-        are NaN.
+        It may have fewer repetitions, methods, backward steps or tasks (the first k). A shorter run has no calibration
+        and no `by_class`; numbers kept with fewer backward steps are NaN.
         """
         mine, b = self.settings, settings.b
         others = {"k": None, "repetitions": 1, "methods": ("imrc",), "scenario": "continual"}
@@ -346,8 +345,7 @@ class RunResult(Columns):
     def difference(self, rule: str, reference: str = "single", kind: HeadlineKind | None = None) -> Difference:
         """Return the paired difference of two rules' headline errors (negative: `rule` is better), with its interval.
 
-        This is the only rule for "more than noise" (`imrc.evaluation.significance.paired_differences`). The main rule
-        of the scenario against each task alone is planned; all others are corrected by Holm's method.
+        The main rule of the scenario against each task alone is planned; all others are corrected by Holm's method.
         """
         check_choice("rule", rule, self.rules)
         if rule == reference:

@@ -93,8 +93,7 @@ def over_blocks(
 ) -> pd.DataFrame:
     """Run the same rows in blocks of several sizes, n scaled as in `block_sizes`, and diagnose each by `assess`.
 
-    One row per size and rule: `size`, `tasks`, `n`, `rule`, `value` (mean error at the last step), `stderr`, `half` (of
-    the 95 % interval), `finding` and `title` of the verdict.
+    Columns size, tasks, n, rule, value (mean error at the last step), stderr, half, finding and title of the verdict.
     """
     import pandas as pd
 

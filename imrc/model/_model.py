@@ -293,8 +293,7 @@ class Model:
 def fit_model(sequence: TaskSequence, *, strategy: str, settings: RunSettings, n_measured: int | None = None) -> Model:
     """Return the model of a strategy, learnt from all rows of each task with the settings of a run.
 
-    `n_measured` is n of the run by which the strategy was chosen. Random frequencies are those of the run's first
-    repetition, and the representation is learnt from all rows of the first task.
+    `n_measured` is n of the run that chose the strategy. Random frequencies are those of the run's first repetition.
     """
     check_choice("strategy", strategy, STRATEGIES)
     sequence = sequence if settings.k is None else sequence.head(settings.k)

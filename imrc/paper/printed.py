@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-STAND_INS = {
-    "utkfaces_grey": "UTKFaces (ours: 32 × 32 pixels)",
-    "covertype_60": "Covertype (first 60 tasks)",
-}
+STAND_INS = {"utkfaces_grey": "UTKFaces (ours: 32 × 32 pixels)", "covertype_60": "Covertype (first 60 tasks)"}
 """What replaces one of the paper's datasets if its features are not available, or where not every method was run
 on all of it: a row of its own, without print."""
 AVERAGE_N = 10
@@ -55,8 +52,7 @@ def name_of(method: str) -> str:
 def with_printed(table: pd.DataFrame) -> pd.DataFrame:
     """Return comparisons of methods with columns printed and printed_std.
 
-    Only methods with their default profile, and IMRC's forward-and-backward rule with preset ``paper``, are the
-    paper's, and its errors are error rates: beside balanced errors there is nothing.
+    The paper has methods with their default profile, IMRC's main rule with preset ``paper``, and plain errors only.
     """
     shown = [
         (math.nan, math.nan)
