@@ -58,7 +58,7 @@ def run_table(options: argparse.Namespace) -> int:
         runs = measure.Runs(line.show, line.say)
         # Compiled first, so that no measured time includes it.
         warm_up(lambda _share, text: line.show(text))
-        tables = [measure.measure(request, progress=line.show, runs=runs) for request in requests]
+        tables = [measure.measure(request, runs) for request in requests]
     if options.latex:
         Path(options.latex).write_text(_latex(tables[0], requests[0]) + "\n", encoding="utf-8")
     found = [*zip(tables, requests, missing, strict=True)]

@@ -95,11 +95,6 @@ def _csv_features(data: bytes, features: int) -> Floats:
     return np.stack([column.to_numpy() for column in table.columns[extra:]], axis=1)
 
 
-def _from_csv(entry: CatalogueEntry, files: _catalogue.Files) -> dict[str, NDArray[Any]]:
-    values = np.concatenate([_csv_features(content_of(file, path), entry.features) for file, path in files])
-    return {"features": values[:, :-1], "labels": values[:, -1].astype(np.int64)}
-
-
 def _describe(content: Mapping[str, Any]) -> str:
     held = (f"{name} {getattr(value, 'shape', type(value).__name__)}" for name, value in content.items())
     return ", ".join(held) or "nothing"
@@ -165,7 +160,8 @@ def sequence_from_features(entry: CatalogueEntry) -> TaskSequence:
     elif path.suffix == ".mat":
         arrays = interpret_mat(read_mat(path.read_bytes()), entry)
     else:
-        arrays = _from_csv(entry, files)
+        values = np.concatenate([_csv_features(content_of(file, path), entry.features) for file, path in files])
+        arrays = {"features": values[:, :-1], "labels": values[:, -1].astype(np.int64)}
     X, y = np.array(arrays["features"], dtype=np.float64), np.asarray(arrays["labels"]).reshape(-1)
     X[~np.isfinite(X)] = np.nan
     X.flags.writeable = False

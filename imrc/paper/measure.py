@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from imrc import datasets
-from imrc._checks import InputError, check_choice, check_int
+from imrc._checks import check_choice
 from imrc._types import Progress
 from imrc.baselines import PUBLISHED, SIMPLE, parse_method
-from imrc.evaluation.comparison import (
-    SCORE_KINDS,
-    ScoreKind,
-    comparison_table,
-    imrc_key,
-    run_methods,
-    score_column,
-    score_table,
-)
+from imrc.evaluation.comparison import ScoreKind, comparison_table, imrc_key, run_methods, score_column, score_table
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
-from imrc.features import FeatureSpec
 from imrc.paper import printed
 from imrc.sweeps.cell import PACKAGES
 from imrc.tasks import TaskSequence
@@ -55,30 +46,22 @@ GROUPS = {"all": (*PUBLISHED, *SIMPLE), "published": PUBLISHED, "simple": SIMPLE
 class TableRequest:
     """What to measure: which table, on which datasets, with which sizes n and methods; the rest is in the settings."""
 
-    kind: TableKind = "errors"
-    names: tuple[str, ...] = ()
-    sizes: tuple[int, ...] = (10,)
-    methods: tuple[str, ...] = (imrc_key("paper"),)  # from `methods_named`
-    error: ScoreKind = "released"
-    k: int | None = None  # None means the dataset's
-    settings: RunSettings = field(
-        default_factory=lambda: RunSettings(preset="paper", features=FeatureSpec("paper"), repetitions=10)
-    )
-
-    def __post_init__(self) -> None:
-        check_choice("kind", self.kind, get_args(TableKind))
-        check_choice("error", self.error, SCORE_KINDS)
-        for n in self.sizes:
-            check_int("n", n, 1)
+    kind: TableKind
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    methods: tuple[str, ...]  # from `methods_named`
+    error: ScoreKind
+    k: int | None  # None means the dataset's
+    settings: RunSettings
 
 
-def methods_named(words: Sequence[str], presets: Sequence[str] = ("paper",)) -> tuple[str, ...]:
+def methods_named(words: Sequence[str], presets: Sequence[str]) -> tuple[str, ...]:
     """Return the methods that words stand for: IMRC with each preset first, then the others, each once.
 
     Words are "imrc", which is always there, "published" (the seven methods), "simple", "all", or names of the
     registry with or without profile.
 
-    >>> methods_named(["imrc"]), methods_named(["gem", "simple"])[:3]
+    >>> methods_named(["imrc"], ["paper"]), methods_named(["gem", "simple"], ["paper"])[:3]
     (('imrc:paper',), ('imrc:paper', 'gem', 'majority'))
     """
     names = [imrc_key(preset) for preset in presets]
@@ -91,7 +74,7 @@ def methods_named(words: Sequence[str], presets: Sequence[str] = ("paper",)) -> 
     return tuple(dict.fromkeys(names))
 
 
-def at_hand(names: Sequence[str] | None = None, kind: TableKind = "errors") -> tuple[tuple[str, ...], tuple[str, ...]]:
+def at_hand(names: Sequence[str] | None, kind: TableKind) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return which datasets can be loaded here and which cannot, of those named or of a table, in its order."""
     usual = printed.with_settings() if kind in ("window", "backward") else printed.datasets()
     known = datasets.names()
@@ -117,7 +100,7 @@ class Runs:
     """Runs of tables measured one after the other; those with the same settings are done once."""
 
     def __init__(self, progress: Progress, announce: Callable[[str], None]) -> None:
-        self._progress, self._announce = progress, announce
+        self.progress, self._announce = progress, announce
         self._results: dict[tuple[str, int, RunSettings, str], RunResult] = {}
 
     def of(
@@ -130,29 +113,26 @@ class Runs:
             sequence,
             settings,
             new,
-            progress=lambda title, *done: self._progress(f"{where}: {title}{varied}", *done),
+            progress=lambda title, *done: self.progress(f"{where}: {title}{varied}", *done),
             announce=lambda text: self._announce(f"{where.partition('] ')[2]}: {text}"),
         )
         self._results |= {(*place, name): result for name, result in zip(new, results, strict=True)}
         return [self._results[*place, name] for name in methods]
 
 
-def measure(request: TableRequest, *, progress: Progress = lambda *_: None, runs: Runs | None = None) -> pd.DataFrame:
+def measure(request: TableRequest, runs: Runs) -> pd.DataFrame:
     """Measure a table of the paper, methods as on page *Against others*: a row per dataset, n and method or setting.
 
-    `progress` is called with (what is running, steps done, steps in all); `runs` hold what other tables have run, and
-    get what this one runs. Columns: those of `comparison_table`, of the repetitions (errors), setting, b, W; gap is
-    ours minus printed, reproduced within 0.02 or two standard errors, seconds are of a processor and per task.
+    `runs` hold what other tables have run, and get what this one runs. Columns: those of `comparison_table`, of the
+    repetitions (errors), setting, b, W; gap is ours minus printed, reproduced within 0.02 or two standard errors,
+    seconds are of a processor and per task.
     """
-    runs = runs or Runs(progress, lambda _: None)
-    if not request.names:
-        raise InputError("There is nothing to measure, because none of these datasets is on this computer.")
     sizes = request.sizes if request.kind != "characteristics" else (0,)
     cells = [(name, n) for name in request.names for n in sizes]
     frames, sequence, loaded = [], None, ""
     for position, (name, n) in enumerate(cells, start=1):
         where = f"[{position}/{len(cells)}] {name}"
-        progress(f"{where}: loading" if n else where, 0, 1)
+        runs.progress(f"{where}: loading" if n else where, 0, 1)
         if sequence is None or loaded != name:
             tasks = {} if request.k is None else {"tasks": request.k}
             sequence, loaded = datasets.load(name, seed=request.settings.seed, **tasks), name
