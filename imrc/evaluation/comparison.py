@@ -7,21 +7,17 @@ of a dataset and n share their draws, so repetition r of one method is paired wi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from imrc._checks import check_choice
-from imrc._types import Progress
-from imrc.baselines import method_class, method_title, parse_method
+from imrc.baselines import method_class, method_title
 from imrc.core.presets import own_features
-from imrc.evaluation.columns import StepResult
 from imrc.evaluation.latex import BOLD, latex_table
 from imrc.evaluation.results import RunResult, same_draws
-from imrc.evaluation.run import run_all
-from imrc.evaluation.settings import HEADLINES, RunSettings, planned
+from imrc.evaluation.settings import HEADLINES, planned
 from imrc.evaluation.significance import (
     Difference,
     Interval,
@@ -31,7 +27,6 @@ from imrc.evaluation.significance import (
     paired_differences,
 )
 from imrc.features import FeatureSpec
-from imrc.tasks import TaskSequence
 from imrc.wording import capital
 
 if TYPE_CHECKING:
@@ -54,49 +49,12 @@ UNTUNED = (
 )
 """Caveat shown wherever methods are compared."""
 
-LONG_S = 60.0
-"""A method is announced if all its tasks would take longer than this at the pace of the first."""
-
 
 def run_difference(first: RunResult, second: RunResult, rule: str = "forward_backward") -> Interval | None:
     """Return how much larger the errors of the first run are; None if scenarios or tested draws differ."""
     if not same_draws(first, second) or first.scenario != second.scenario:
         return None
     return mean_interval(first.judged(rule) - second.judged(rule))
-
-
-def run_methods(
-    sequence: TaskSequence,
-    settings: RunSettings,
-    methods: Sequence[str],
-    *,
-    progress: Progress = lambda *_: None,
-    announce: Callable[[str], None] = lambda _: None,
-) -> list[RunResult]:
-    """Run "imrc", "imrc:<preset>" and methods of the registry (else ValueError) one by one on the same draws.
-
-    ``progress(title, step, total)`` follows every step; `announce` gets a sentence if a method will take over a minute.
-    """
-    results = []
-    for job in [_job(settings, name) for name in methods]:
-        title = f"IMRC ({job.preset})" if job.methods[0] == "imrc" else method_title(job.methods[0])
-
-        def show(step: StepResult, title: str = title) -> None:
-            seconds = step.time_s * step.total
-            if step.number == 1 and seconds > LONG_S:
-                announce(f"{title} will take about {max(1, round(seconds / 60))} min, judging by its first task.")
-            progress(title, step.number, step.total)
-
-        results.append(run_all(sequence, job, show=show))
-    return results
-
-
-def _job(settings: RunSettings, name: str) -> RunSettings:
-    method, _, preset = name.partition(":")
-    if method == "imrc":
-        return replace(settings, methods=("imrc",), preset=preset or settings.preset)
-    parse_method(name)
-    return replace(settings, methods=(name,))
 
 
 def imrc_key(preset: str, rule: str = "forward_backward") -> str:

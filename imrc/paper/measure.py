@@ -14,9 +14,11 @@ import pandas as pd
 from imrc import datasets
 from imrc._checks import check_choice
 from imrc._types import Progress
-from imrc.baselines import PUBLISHED, SIMPLE, parse_method
-from imrc.evaluation.comparison import ScoreKind, comparison_table, imrc_key, run_methods, score_column, score_table
+from imrc.baselines import PUBLISHED, SIMPLE, method_title, parse_method
+from imrc.evaluation.columns import StepResult
+from imrc.evaluation.comparison import ScoreKind, comparison_table, imrc_key, score_column, score_table
 from imrc.evaluation.results import RunResult
+from imrc.evaluation.run import run_all
 from imrc.evaluation.settings import RunSettings
 from imrc.paper import printed
 from imrc.sweeps.cell import PACKAGES
@@ -38,6 +40,8 @@ PRINTED_REPETITIONS = 50
 TOLERANCE = 0.02
 """Printed values have two digits; differences up to this count as reproduced."""
 
+LONG_S = 60.0
+"""A method is announced if all its tasks would take longer than this at the pace of the first."""
 GROUPS = {"all": (*PUBLISHED, *SIMPLE), "published": PUBLISHED, "simple": SIMPLE}
 """Words that stand for several methods."""
 
@@ -101,23 +105,26 @@ class Runs:
 
     def __init__(self, progress: Progress, announce: Callable[[str], None]) -> None:
         self.progress, self._announce = progress, announce
-        self._results: dict[tuple[str, int, RunSettings, str], RunResult] = {}
+        self._results: dict[tuple[str, int, RunSettings], RunResult] = {}
 
-    def of(
-        self, where: str, sequence: TaskSequence, settings: RunSettings, methods: Sequence[str], varied: str = ""
-    ) -> list[RunResult]:
-        """Return the results of `run_methods`, of which only those not there yet are run."""
-        place = (sequence.name, len(sequence), settings)
-        new = [name for name in methods if (*place, name) not in self._results]
-        results = run_methods(
-            sequence,
-            settings,
-            new,
-            progress=lambda title, *done: self.progress(f"{where}: {title}{varied}", *done),
-            announce=lambda text: self._announce(f"{where.partition('] ')[2]}: {text}"),
-        )
-        self._results |= {(*place, name): result for name, result in zip(new, results, strict=True)}
-        return [self._results[*place, name] for name in methods]
+    def of(self, where: str, sequence: TaskSequence, settings: RunSettings, name: str, varied: str) -> RunResult:
+        """Return the result of one of `methods_named`, and announce it if it will take over a minute."""
+        method, _, preset = name.partition(":")
+        title = f"IMRC ({preset})" if method == "imrc" else method_title(name)
+        own = {"preset": preset} if method == "imrc" else {"methods": (name,)}
+        job = replace(settings, **own)
+        place = sequence.name, len(sequence), job
+
+        def show(step: StepResult) -> None:
+            seconds = step.time_s * step.total
+            if step.number == 1 and seconds > LONG_S:
+                takes = f"{title} will take about {max(1, round(seconds / 60))} min, judging by its first task."
+                self._announce(f"{where.partition('] ')[2]}: {takes}")
+            self.progress(f"{where}: {title}{varied}", step.number, step.total)
+
+        if place not in self._results:
+            self._results[place] = run_all(sequence, job, show=show)
+        return self._results[place]
 
 
 def measure(request: TableRequest, runs: Runs) -> pd.DataFrame:
@@ -141,7 +148,8 @@ def measure(request: TableRequest, runs: Runs) -> pd.DataFrame:
             continue
         for setting, own, methods in _variants(request, replace(request.settings, n=n)):
             said = f", {setting[0]} = {setting[1:]}" if setting else ""
-            scores = score_table(runs.of(f"{where}, n = {n}", sequence, own, methods, said), plain=True)
+            found = [runs.of(f"{where}, n = {n}", sequence, own, method, said) for method in methods]
+            scores = score_table(found, plain=True)
             if setting:
                 scores = scores[scores["method"].isin(methods)]
             scores = scores.assign(dataset=name, title=scores["title"] + said)

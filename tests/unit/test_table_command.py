@@ -10,8 +10,8 @@ import pytest
 
 from imrc import datasets
 from imrc.cli import main
-from imrc.evaluation import RunSettings, evaluate
-from imrc.evaluation.comparison import UNTUNED, comparison_table, run_methods, score_table
+from imrc.evaluation import evaluate
+from imrc.evaluation.comparison import UNTUNED, comparison_table, score_table
 from imrc.evaluation.latex import latex_table
 from imrc.paper import measure
 
@@ -29,9 +29,9 @@ def test_same_numbers_as_the_comparison(capsys, kind):
     methods = ("gem", "condor", "majority")
     table = rows_of(capsys, *SMALL, "--methods", *methods, "--preset", "paper", "recommended", "--error", kind)
     sequence = datasets.load("random_walk", tasks=5, seed=0)
-    settings = RunSettings(n=8, repetitions=3, features="automatic")
-    names = ["imrc:paper", "imrc:recommended", *methods]
-    expected = comparison_table(score_table(run_methods(sequence, settings, names)), kind=kind, reference="imrc:paper")
+    jobs = [{"preset": "paper"}, {"preset": "recommended"}, *({"methods": (name,)} for name in methods)]
+    runs = [evaluate(sequence, n=8, repetitions=3, features="automatic", **job) for job in jobs]
+    expected = comparison_table(score_table(runs), kind=kind, reference="imrc:paper")
     assert table["method"].tolist() == expected["method"].tolist()
     columns = ["error", "std", "rank", "average", "newest", "released", "p", "difference", "verdict"]
     pd.testing.assert_frame_equal(table[columns], expected[columns], rtol=1e-15, atol=0, check_dtype=False)
@@ -67,11 +67,11 @@ def test_other_windows_and_backward_steps_and_running_times(capsys, kind, settin
 def test_several_tables_share_their_runs_and_hold_the_same_numbers(capsys, monkeypatch):
     done = []
 
-    def counted(sequence, settings, methods, **more):
-        done.extend((settings.b, settings.learner.W) for _ in methods)
-        return run_methods(sequence, settings, methods, **more)
+    def counted(sequence, settings, run_all=measure.run_all, **more):
+        done.append((settings.b, settings.learner.W))
+        return run_all(sequence, settings, **more)
 
-    monkeypatch.setattr(measure, "run_methods", counted)
+    monkeypatch.setattr(measure, "run_all", counted)
     kinds, few = ("errors", "window", "backward", "time"), [*SMALL, "-k", "4", "--repetitions", "2"]
     assert main([*few, "--kind", *kinds, "--json"]) == 0
     together = json.loads(capsys.readouterr().out)["tables"]
@@ -142,7 +142,7 @@ def test_tables_for_people_and_for_latex(capsys, tmp_path):
 
 
 def test_long_methods_are_announced_after_their_first_task(capsys, monkeypatch):
-    monkeypatch.setattr("imrc.evaluation.comparison.LONG_S", -1.0)  # everything counts as long
+    monkeypatch.setattr(measure, "LONG_S", -1.0)  # everything counts as long
     assert main([*SMALL, "--methods", "majority"]) == 0
     error = capsys.readouterr().err
     assert "random_walk, n = 8: IMRC (paper) will take about 1 min, judging by its first task." in error
