@@ -94,7 +94,7 @@ def _request(options: argparse.Namespace, kind: measure.TableKind) -> tuple[meas
     request = measure.TableRequest(
         kind=kind,
         names=here,
-        sizes=tuple(options.n or ((10,) if kind == "errors" else (10, 100))),
+        sizes=tuple(map(SETTINGS["n"].check, options.n or ((10,) if kind == "errors" else (10, 100)))),
         methods=methods,
         error=options.error or ("released" if alone else "average"),
         k=options.k,

@@ -58,7 +58,7 @@ OF_FILES = [
         (["datasets", "fetch"], "imrc datasets fetch NAME"),
         (["check", "identical", "--ess", "9", "--error", ".1"], "Give --ess or --error"),
         (["table", "--datasets", "nothing"], "datasets must be one of"),
-        (["table", "--datasets", "identical", "--n", "0"], "n must be at least 1"),
+        (["table", "--datasets", "identical", "--n", "0"], "n must be between 1 and 10000"),
         (["table", "--datasets", "identical", "--n", "5000"], "Choose n <="),
         (["table", "--methods", "nobody"], "method must be one of"),
         (["table", "--repetitions", "0"], "repetitions must be"),
