@@ -43,10 +43,7 @@ SCORE_KINDS: dict[ScoreKind, str] = {
 
 IMRC_RULES = {"forward_backward": "IMRC", "forward": "IMRC, forward only", "single": "IMRC, each task alone"}
 
-UNTUNED = (
-    "The other methods use default hyper-parameters, from their authors or from the closest public code. Nobody tuned "
-    "them for these data."
-)
+UNTUNED = "The other methods use published default hyper-parameters, not tuned for these data."
 """Caveat shown wherever methods are compared."""
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from imrc.plots._drawing import COLOURS, DASHES, LEGEND_PX, Chart, decimals, error_ends, whiskers, whole_numbers
+from imrc.plots.result import limits
 from imrc.wording import decimal, fewest, signed, with_spread
 
 METHOD_COLOURS = {
@@ -34,7 +35,7 @@ METHOD_DASHES = {
 }
 """References share one colour and differ in this; published methods are drawn through."""
 
-_ROW_PX = 20  # Height of a method in a list.
+_ROW_PX = 17  # Height of a method in a list.
 
 
 def _rule_of(method: str) -> str | None:
@@ -57,10 +58,10 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
     low, high = error_ends(rows["error"], rows["half"])
     printed = rows[rows["printed"].notna()] if "printed" in rows else rows[:0]
     bars = "bars: 95 % intervals" if np.isfinite(rows["half"]).any() else ""
-    height = 108 + LEGEND_PX * bool(len(printed)) + _ROW_PX * len(rows)
+    height = 106 + LEGEND_PX * bool(len(printed)) + _ROW_PX * len(rows)
     drawn = Chart(f"Which method makes {fewest(measure)}?", bars, height=height)
     drawn.x(measure, **decimals(np.concatenate([low, high, printed.get("printed", ())]), ticks=8))
-    drawn.names(table["title"], showgrid=True)
+    drawn.names(table["title"], showgrid=True, dtick=1, tickfont={"size": 12})
     told = map(with_spread, rows["error"], rows["half"]), map(decimal, rows["newest"]), rows["rank"]
     look: dict[str, Any] = {
         "symbol": ["circle-open" if _is_paper(name) else "circle" for name in rows["method"]],
@@ -124,12 +125,6 @@ def _add_methods(drawn: Chart, table: pd.DataFrame, panel: int = 1) -> None:
         drawn.curve(points, name, colour_of(method), 0.13, marker=symbol, panel=panel, **look)
 
 
-def _limits(*tables: pd.DataFrame) -> dict[str, Any]:
-    """Return range and ticks of an axis of errors with room for all bands."""
-    joined = pd.concat(tables)
-    return decimals(np.concatenate(error_ends(joined["value"], joined["half"])))
-
-
 _MEASURED = {
     "average": "mean error of the tasks seen",
     "newest": "error on the newest task",
@@ -141,7 +136,7 @@ def method_curves(table: pd.DataFrame, kind: Literal["average", "newest", "befor
     """Return errors of the given kind by step, one line per method, of `imrc.evaluation.comparison.curve_table`."""
     drawn = Chart("Which methods improve as tasks arrive?", height=430)
     drawn.x("step (tasks learnt)", **whole_numbers(int(table["x"].max())))
-    drawn.y(_MEASURED[kind], **_limits(table))
+    drawn.y(_MEASURED[kind], **limits(table))
     _add_methods(drawn, table)
     drawn.band_key(table)
     return drawn.figure(hovermode="x unified", ends=True)
@@ -156,7 +151,7 @@ def sample_and_task_curves(by_n: pd.DataFrame, by_k: pd.DataFrame) -> go.Figure:
     drawn = Chart("How much do more samples and more tasks help?", height=450, titles=titles)
     drawn.samples(by_n["x"].unique(), panel=1)
     drawn.x("tasks k", panel=2, **whole_numbers(int(by_k["x"].max()), 8))
-    drawn.y(**_limits(by_n, by_k))
+    drawn.y(**limits(pd.concat([by_n, by_k])))
     _add_methods(drawn, by_n)
     _add_methods(drawn, by_k, 2)
     drawn.band_key(by_n)

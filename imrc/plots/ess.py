@@ -35,8 +35,10 @@ from imrc.wording import RULES, decimal, number
 PAIRS = ((10, 13), (10, 20), (100, 103), (100, 110))  #: Task j of k tasks: the pairs in the paper's figure.
 
 _POWERS = range(-6, 3)
+_TIMES = [0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")  # In the size of all other ticks.
-_FRAMES = 40  # Tasks that the slider can choose.
+_FRAMES = 30  # Tasks that the slider can choose.
+_STEPS_BACK = (0, 1, 2, 3, 5, 10, 20, 50)  # Values of b that the other slider can choose, beside b and all.
 _PLOT_PX = 260  # Height of the plot, nearly.
 _GREENS = ("#009E73", "#4DBF9F", "#00805C", "#7FD1BA", "#2C8F73", "#5AA88F")
 _ORANGES = ("#E69F00", "#B97F00", "#F2BE4D", "#CC8800", "#D98200", "#A07328")
@@ -69,62 +71,64 @@ def ess_curves(pairs: Sequence[tuple[int, int]] = PAIRS) -> go.Figure:
         name, ess = f"task {j} of {k}", theory.ess_forward_backward(j, k, 1, ratio)
         _add_curve(drawn, ratio, ess, name, "forward_backward", colour=shade, showlegend=False)
     upwards = 0.9, 1.6 * max(float(one["y"].max()) for one in drawn)
-    told = _told(drawn, upwards, across, tasks[-1])
+    limits = np.log10(upwards).tolist()
+    told = [*name_curves(drawn, limits, _PLOT_PX, log=True), *_regime_names(across, tasks[-1])]
     _add_borders(drawn, tasks[-1], upwards)
-    drawn.y(range=np.log10(upwards))
-    return drawn.figure(annotations=told, **_ROOM)
+    drawn.y(range=limits)
+    return drawn.figure(annotations=told, above=90, margin={"l": 144, "r": 56})
 
 
 def ess_by_task(k: int, b: int, own: OwnRatio | None = None, reached: EffectiveSamples | None = None) -> go.Figure:
-    """Return Theorems 2 and 4 for each of k tasks, b of them looked back on: a slider in the chart chooses the task.
+    """Return Theorems 2 and 4 for a task j of k that is looked back on from b later ones: sliders choose j and b.
 
-    All its frames are there from the start. `own`: the sequence's ratio, a line with its interval; `reached`: what a
-    run reached there.
+    All curves are there from the start. `own`: the sequence's ratio, a line with its interval; `reached`: what a run
+    reached there.
     """
-    across = (1e-5, 1e2)
-    ratio = np.geomspace(*across, 101)
-    shown = np.unique(np.linspace(1, k, min(k, _FRAMES)).round().astype(int)).tolist()
-    first = len(shown) // 2
+    across, b = (1e-5, 1e2), min(b, k - 1)
     # Before any of its samples the next task can be worth less than one task's own.
-    upwards = (0.15, 1.6 * float(theory.ess_forward_backward(k, k + min(b, k - 1), 1, across[0])))
+    upwards, ratio = (0.15, 1.6 * k), np.geomspace(*across, 71)
+    shown = np.unique(np.linspace(1, k, min(k, _FRAMES)).round().astype(int)).tolist()
+    back = sorted({b, k - 1, *(steps for steps in _STEPS_BACK if steps < k)})
 
     def moving(j: int) -> Traces:
-        found, name = Traces(), f"forward and backward, b\u00a0=\u00a0{b} (Theorem\u00a04)"
-        forward, both = theory.ess_forward(j, 1, ratio), theory.ess_forward_backward(j, min(k, j + b), 1, ratio)
-        # Names that hold for every task: a legend stays as it is when the slider moves.
-        _add_curve(found, ratio, forward, "forward (Theorem\u00a02)", "forward", showlegend=False)
-        _add_curve(found, ratio, both, name, "forward_backward", showlegend=False)
+        found, name = Traces(), "forward (Theorem\u00a02)"
+        _add_curve(found, ratio, theory.ess_forward(j, 1, ratio), name, "forward", "bottom left")
+        for steps in back:  # never below the other
+            ess = theory.ess_forward_backward(j, min(k, j + steps), 1, ratio)
+            name = f"forward and backward, b\u00a0=\u00a0{steps} (Theorem\u00a04)"
+            _add_curve(found, ratio, ess, name, "forward_backward", "top left", visible=steps == b)
         _add_borders(found, j, upwards)
         return found
 
     drawn = _against_change(across, height=540)
     drawn.y(range=np.log10(upwards))
-    drawn += moving(shown[first])
-    moved, following = list(range(len(drawn))), Traces()
-    for ess, name, colour, dash in (
-        (theory.ess_next(k, 1, ratio), "the next task, without samples", DATA, "dashdot"),
-        (1.0 / ratio, "ceiling of the next task, σ² / d²", COLOURS["reference"], "dot"),
-    ):
-        inside = (ess >= upwards[0]) & (ess <= upwards[1])
-        _add_curve(following, ratio[inside], ess[inside], name, colour=colour, dash=dash)
-    following[0]["showlegend"] = False
-    drawn += following
+    first = shown[len(shown) // 2]
+    drawn += moving(first)
+    moved = list(range(len(drawn)))
+    _add_curve(
+        drawn, ratio, theory.ess_next(k, 1, ratio), "the next task, without samples", colour=DATA, dash="dashdot"
+    )
+    _add_curve(drawn, ratio, 1.0 / ratio, "ceiling of the next task, σ² / d²", colour=COLOURS["reference"], dash="dot")
     if own is not None and own.high > 0:
         _mark_own(drawn, own, across, upwards)
     if own is not None and reached is not None and reached.own > 0:
         _mark_run(drawn, reached, float(np.clip(own.value, *across)))
-    frames: list[dict[str, Any]] = []
-    for j in shown:
-        data = moving(j)
-        told = _told([*data[:2], following[0]], upwards, across, j)
-        frames.append({"name": str(j), "data": data, "traces": moved, "layout": {"annotations": told}})
-    look = {"active": first, "currentvalue": {"prefix": "task j = ", "suffix": f" of {k}"}, "pad": {"t": 44}}
-    sliders, told = [slider(shown, shown, **look)] if k > 1 else [], frames[first]["layout"]["annotations"]
-    return drawn.figure(below=136, annotations=told, frames=frames, sliders=sliders, **_ROOM)
-
-
-_TIMES = [0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
-_ROOM: dict[str, Any] = {"above": 90, "margin": {"l": 144, "r": 56}}  # For names of regimes, and of curves at the left.
+    frames = [
+        # What moves, and no more: curves up and down, borders to the side.
+        {"name": str(j), "data": [{"y": one["y"]} if "text" in one else {"x": one["x"]} for one in moving(j)]}
+        | {"traces": moved, "layout": {"annotations": _regime_names(across, j)}}
+        for j in shown
+    ]
+    steps = [
+        {"label": str(one), "method": "restyle", "args": [{"visible": [one == other for other in back]}, moved[1:-2]]}
+        for one in back
+    ]
+    half = {"len": 0.46, "pad": {"t": 44}}
+    tasks = slider(shown, shown, active=shown.index(first), currentvalue={"prefix": f"task j of {k}: "}, **half)
+    later = {"steps": steps, "active": back.index(b), "currentvalue": {"prefix": "steps back b = "}, "x": 0.54, **half}
+    told, sliders = _regime_names(across, first), [tasks, later] if k > 1 else []
+    room: dict[str, Any] = {"below": 136, "above": 90, "margin": {"l": 144, "r": 56}}
+    return drawn.figure(annotations=told, frames=frames, sliders=sliders, **room)
 
 
 def _against_change(across: tuple[float, float], height: int) -> Chart:
@@ -137,9 +141,15 @@ def _against_change(across: tuple[float, float], height: int) -> Chart:
     return drawn
 
 
-def _add_curve(traces: Traces, x: ArrayLike, y: ArrayLike, name: str, rule: str = "", **look: Property) -> None:
-    """Draw one curve over n d² / σ², in the look of a rule or one of its own."""
+def _add_curve(
+    traces: Traces, x: ArrayLike, y: ArrayLike, name: str, rule: str = "", place: str = "", **look: Property
+) -> None:
+    """Draw one curve over n d² / σ², in the look of a rule or one of its own; its name at its left end if it moves."""
     look = {"colour": COLOURS.get(rule), "dash": DASHES.get(rule), **look}
+    if place:
+        told = [f"<span style='color:{COLOURS[rule]}'>●</span> {name.replace(', ', ',<br>')}"]
+        look |= {"mode": "lines+markers+text", "text": told, "textposition": place, "textfont": {"size": 12}}
+        look |= {"marker": {"size": 7, "opacity": 0}, "cliponaxis": False, "showlegend": False}  # names are off curves
     traces.line(x, y, name, width=2.5, said="n d² / σ² = %{x:.2g}<br>ESS = %{y:.3g} n", box=name, **look)
 
 
@@ -175,14 +185,6 @@ def _mark_own(traces: Traces, own: OwnRatio, across: tuple[float, float], upward
         traces.straight([position, position], upwards, name, None, dash="dot")
 
 
-def _told(
-    curves: Sequence[dict[str, Any]], upwards: tuple[float, float], across: tuple[float, float], j: int
-) -> list[dict[str, Any]]:
-    """Return the names of curves at their left ends, and those of the regimes of task j."""
-    limits = (math.log10(upwards[0]), math.log10(upwards[1]))
-    return [*name_curves(curves, limits, _PLOT_PX, log=True), *_regime_names(across, j)]
-
-
 def _regime_names(across: tuple[float, float], j: int) -> list[dict[str, Any]]:
     """Return the names of the three regimes of task j, above the plot."""
     edges = [across[0], max(1.0 / j**2, across[0]), 1.0, across[1]]
@@ -190,9 +192,9 @@ def _regime_names(across: tuple[float, float], j: int) -> list[dict[str, Any]]:
     at = {"y": 1.0, "xref": "x", "yref": "paper", "yanchor": "bottom", "showarrow": False}
     at |= {"font": {"size": 12, "color": COLOURS["reference"]}}
     return [
-        {**at, "x": np.log10(np.sqrt(left * right)), "text": name}
+        # As many for every task: of what a frame of the slider leaves out the one before it would stay.
+        {**at, "x": np.log10(np.sqrt(left * right)), "text": name, "visible": bool(right > 3 * left)}
         for name, left, right in zip(names, edges[:-1], edges[1:], strict=True)
-        if right > 3 * left
     ]
 
 
@@ -261,8 +263,8 @@ def run_parts(result: RunResult) -> Floats:
 def with_reached(bounds: pd.DataFrame, result: RunResult) -> pd.DataFrame:
     """Add minimax risk and test error of forward and backward learning at the last step to a table of bounds."""
     index = bounds["task"].to_numpy() - 1
-    risk = result.risk_tables["forward_backward"].final().mean(axis=0)
-    error = result.error_tables["forward_backward"].final().mean(axis=0)
+    tables = result.risk_tables, result.error_tables
+    risk, error = (table["forward_backward"].final().mean(axis=0) for table in tables)
     inside = index < len(risk)  # a run that was stopped has fewer tasks
     return bounds[inside].assign(risk=risk[index[inside]], error=error[index[inside]])
 

@@ -96,7 +96,7 @@ def describe(figure: go.Figure) -> str:
     axes = (across, upright) if down else (upright, across)
     sentences = [*map(plain_text, texts), " against ".join(filter(None, axes))]
     for trace in figure.data:
-        if "xaxis" not in trace:  # of Plotly's other charts nothing is known
+        if "xaxis" not in trace or trace.visible is False:  # of Plotly's other charts nothing is known
             continue
         panel = panels.get(trace.xaxis or "x", "")
         if said := _heatmap(trace, panel) if trace.type == "heatmap" else _line(trace, down=down):
@@ -118,6 +118,7 @@ _LONG_NAME = 22  # Letters from which on a name beside a row is broken.
 _PHONE_TICKS = 6  # More of them have no room beside each other below a chart.
 _GAP = 92  # Pixels between two panels: tick labels and title of one axis, title of the next panel.
 _GAP_WITHOUT_NAME = 62  # The same where only the last panel names the axis they share.
+_SLIDER_PX = 84  # A slider with the value it has and its ticks.
 _SCREEN_PX = 520  # Panels and gaps together: with title and legend, all of them are on the screen of a phone at once.
 
 
@@ -174,19 +175,18 @@ def _stacked(figure: go.Figure) -> go.Figure:
 
 def _named_in_legend(figure: go.Figure) -> go.Figure:
     """Name curves in the legend, in place, and not at their ends; make room for its rows."""
-    before = legend_rows(figure.data)
+    shown = [trace for trace in figure.data if trace.visible is not False]
+    before = legend_rows(shown)
     names = {plain_text(label.text).removeprefix("● ") for label in figure.layout.annotations if label.name == END}
+    names |= {plain_text(trace.name) for trace in figure.select_traces({"mode": "lines+markers+text"})}
     if names:
-        for one in (figure, *figure.frames):
-            one.layout.annotations = [label for label in one.layout.annotations if label.name != END]
-        for trace in (trace for frame in figure.frames for trace in frame.data):
-            trace.showlegend = True if plain_text(trace.name) in names else trace.showlegend
+        figure.layout.annotations = [label for label in figure.layout.annotations if label.name != END]
         figure.update_layout(showlegend=True, margin_l=MARGIN["l"], margin_r=MARGIN["r"])
     for trace in figure.data:
         if trace.type == "scatter" and trace.fill is None and plain_text(trace.name) in names:
-            trace.showlegend = True
+            trace.update(showlegend=True, text=None)
             names.remove(plain_text(trace.name))
-    more = LEGEND_PX * (legend_rows(figure.data, _LEGEND_PX) - before) if figure.layout.showlegend else 0
+    more = LEGEND_PX * (legend_rows(shown, _LEGEND_PX) - before) if figure.layout.showlegend else 0
     return _with_height(figure, figure.layout.height + more, more)
 
 
@@ -204,4 +204,8 @@ def on_phone(figure: go.Figure) -> go.Figure:
             texts = ["<br>".join(textwrap.wrap(name, _LONG_NAME)) for name in names]
             axis.update(tickvals=names, ticktext=texts, tickfont_size=11)
             figure.layout.height += 12 * len(names)
+    for row, one in enumerate(figure.layout.sliders[1:], start=1):  # below each other
+        figure.layout.sliders[0].len = 1
+        one.update(x=0, len=1, pad_t=one.pad.t + _SLIDER_PX * row)
+        _with_height(figure, figure.layout.height + _SLIDER_PX).layout.margin.b += _SLIDER_PX
     return _named_in_legend(_stacked(figure))

@@ -177,14 +177,12 @@ def _range(values: Floats, quantity: Quantity) -> tuple[float, float]:
 
 
 def _hover(table: pd.DataFrame, unit: str) -> list[str]:
-    texts = []
-    for row in table.itertuples():
-        tested = f"<br>{row.test_samples} test samples" if "test_samples" in table else ""  # else not known
-        texts.append(
-            f"<b>Task {row.task}</b> ({html.escape(str(row.label))})<br>step {row.step}, {row.lag} tasks later"
-            f"<br>{unit} {with_spread(row.value, row.stderr)}{tested}"
-        )
-    return texts
+    return [
+        f"<b>Task {row.task}</b> ({html.escape(str(row.label))})<br>step {row.step}, {row.lag} tasks later"
+        f"<br>{unit} {with_spread(row.value, row.stderr)}"
+        + (f"<br>{row.test_samples} test samples" if "test_samples" in table else "")  # else not known
+        for row in table.itertuples()
+    ]
 
 
 def error_heatmaps(
@@ -252,7 +250,8 @@ def run_ladder(result: RunResult) -> go.Figure:
     height = int(np.clip(190 + 15 * len(tasks), 300, 560))
     drawn = Chart("What did each task gain?", "left is better", height=height)
     drawn.x("error", **decimals(list(errors.values())))
-    drawn.y("task", range=[len(tasks) + 0.7, 0.3], **task_ticks(result.labels, ticks=25, down=True))
+    ticks = {"dtick": 1 if len(tasks) <= 25 else None} | task_ticks(result.labels, ticks=25, down=True)
+    drawn.y("task", range=[len(tasks) + 0.7, 0.3], **ticks)
     rungs = np.column_stack([errors["forward"], errors["forward_backward"], gap]).ravel()
     look, colour = {"width": 3 if few else 1, "dash": None}, rgba(COLOURS["forward_backward"], 0.5)
     drawn.straight(rungs, np.column_stack([tasks, tasks, gap]).ravel(), "", colour, showlegend=False, **look)
@@ -282,7 +281,7 @@ def add_curves(drawn: Chart, table: pd.DataFrame, rules: Iterable[str] | None = 
 
 def limits(table: pd.DataFrame) -> dict[str, Any]:
     """Return range and ticks of the vertical axis for lines with their bands."""
-    half = table["half"].where(table["rule"].isin(list(RULES)))
+    half = table["half"].where(table["rule"].isin(list(RULES))) if "rule" in table else table["half"]
     return decimals(np.concatenate(error_ends(table["value"], half)))
 
 

@@ -127,14 +127,13 @@ def shipped_view(scores: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     return view.assign(**{title: values.to_numpy() for title, values in costs.items()})
 
 
-def comparison_settings(presets: Iterable[str], shipped: tuple[int, int] | None = None) -> str:
-    """Say with which settings methods were compared, and what was tuned; `shipped`: tasks and n of shipped results."""
+def comparison_settings(presets: Iterable[str], shipped: int | None = None) -> str:
+    """Say with which settings methods were compared, and what was tuned; `shipped`: tasks of shipped results."""
     tuned = f"{UNTUNED} IMRC's preset *recommended* was tuned on other draws of these and published sequences."
     if shipped is None:
         return f"Measured on these tasks with these settings; IMRC as {' and '.join(presets)}. {tuned}"
     b, seed, repetitions = (SETTINGS[name].default for name in ("b", "seed", "repetitions"))
-    run = f"{shipped[0]} tasks, n = {shipped[1]}, b = {b}, {repetitions} repetitions, seed {seed}"
-    return f"Shipped results: {run}. {tuned}"
+    return f"Shipped results: {shipped} tasks, b = {b}, {repetitions} repetitions, seed {seed}. {tuned}"
 
 
 def significance_note(table: pd.DataFrame, repetitions: int) -> str:

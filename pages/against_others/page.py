@@ -57,13 +57,13 @@ with head:
     first, against, rest = comparison_summary(table, title if measure else f"{title}, n = {n}").partition(" Against **")
     st.markdown(f"# {first}\n\n{f'Against **{rest} ' if against else ''}{winner_sentence(table)}")
     presets = [preset_in(one, choice.settings.features) for one in running.COMPARED_PRESETS]
-    measured_on = None if measure else (datasets.entry(choice.dataset).opens_with, int(table["n"].iloc[0]))
+    measured_on = None if measure else datasets.entry(choice.dataset).opens_with
     st.caption(comparison_settings(presets, measured_on))
 charts.show(method_errors, table, name="method-errors")
 if frame.narrow():  # first what is seen without scrolling sideways
     shown = ["Method", view.columns[1] if measure else f"n = {n}", "Against reference"]
     view = view[[*shown, *view.columns.drop(shown, errors="ignore")]] if "Against reference" in view else view
-st.dataframe(view, hide_index=True, row_height=23, height=38 + 23 * len(view), column_config=views.columns(kind))
+st.dataframe(view, hide_index=True, row_height=20, height=38 + 20 * len(view), column_config=views.columns(kind))
 with controls.for_experts("compare_experts") as fold:
     if fold.open:
         views.experts(table, scores, kind, choice, measured=measure)

@@ -103,7 +103,7 @@ def measured_scores(choice: Choice, names: Sequence[str], kind: ScoreKind, head:
     for number, run in enumerate(running.as_one(choice, changes), start=1):
         found += [run] if run is not None and run.n_tasks == len(sequence) else []
         if missing and found:
-            ahead = comparison_summary(comparison_table(score_table(found)), sequence.name)
+            ahead = comparison_summary(comparison_table(score_table(found)), state.title_of(choice.dataset))
             left = sum(len(IMRC_RULES) if one["methods"] == ("imrc",) else 1 for one in changes[number:])
             here = score_table(found)["method"].nunique()
             slot.markdown(f"# {here} of {here + left} methods so far\n{ahead}")

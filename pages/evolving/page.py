@@ -24,7 +24,7 @@ def draw(report: Report) -> None:
         if frame.narrow():  # no room for five columns
             lines = [f"1. {one.text} **{one.answer}** ({one.in_words})" for one in report.questions]
         else:
-            lines = ["| | Question | Answer | Evidence | Threshold |", "|---|---|---|---|---|"]
+            lines = ["| # | Question | Answer | Evidence | Threshold |", "|---|---|---|---|---|"]
             for number, one in enumerate(report.questions, start=1):
                 lines.append(f"| {number} | {one.text} | **{one.answer}** | {one.evidence} | {one.turns_at} |")
         st.markdown("\n".join(lines))

@@ -306,7 +306,7 @@ paper = (
     "V. Álvarez, S. Mazuelas, J. A. Lozano: *Minimax Forward and Backward Learning of Evolving Tasks with Performance "
     "Guarantees*, NeurIPS 2023."
 )
-st.markdown("# Can we reproduce the paper?", help=paper)
+st.markdown("# Can we reproduce the paper?")
 st.markdown(f"**{cells.headline()}.** {cells.both_readings()}")
 row = st.container(horizontal=True)
-controls.part("Show", PARTS, "paper_part", "Choose one of the paper's tables or figures.", row)(row)
+controls.part("Show", PARTS, "paper_part", f"Choose one of the paper's tables or figures: {paper}", row)(row)

@@ -51,8 +51,7 @@ def test_built_in_data_have_shipped_results_at_once(app, monkeypatch):
         test = test.radio(key="compare_n").set_value(n).run() if n != 10 else test
         table = comparison_table(scores[scores["n"] == n])
         assert comparison_summary(table, "Identical tasks").split("**")[1] in texts(test)
-        view = test.dataframe[0].value.set_index("Method")
-        best = table.iloc[0]
+        best, view = table.iloc[0], test.dataframe[0].value.set_index("Method")
         assert view.loc[best["title"], f"n = {n}"] == f"{decimal(best['error'])} ✓"
         assert view.loc[best["title"], f"n = {sizes[0]}"].startswith(".")
     test.selectbox(key="compare_about").set_value("forest").run()

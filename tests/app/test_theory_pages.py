@@ -50,22 +50,23 @@ def test_pages_open_with_one_picture_and_fold_away_what_only_experts_ask(app, fi
 
 
 def test_why_gives_the_numbers_of_the_library(app):
-    query = {"dataset": "random_walk", "k": "12", "n": "8", "b": "2", "repetitions": "2"}
-    test = app(**query).switch_page(WHY).run()
+    test = app(dataset="random_walk", k="12", n="8", b="2", repetitions="2").switch_page(WHY).run()
     sequence = imrc.datasets.load("random_walk", tasks=12, seed=0)
     run = imrc.evaluate(sequence, n=8, b=2, repetitions=2)
     diagnosis = assess(sequence, features=FeatureSpec())
     assert f"# {measured_sentence(run, 'Drifting means (random walk)')}".replace("\u00a0", " ") in texts(test)
     assert worth_sentence(run, diagnosis.verdict) in texts(test)
     assert reason_sentence(run, diagnosis) in texts(test)
-    # A frame of the chart for each task: Theorems 2 and 4 with b steps back.
+    # A frame of the chart for each task: Theorems 2 and 4, the latter for each b, of which a slider shows one.
     figure = ess.ess_by_task(12, 2)
     assert [frame.name for frame in figure.frames] == [str(j) for j in range(1, 13)]
     assert [step.label for step in figure.layout.sliders[0].steps] == [frame.name for frame in figure.frames]
-    forward, both = (figure.frames[4].data[i].y for i in (0, 1))
-    x = figure.data[0].x
-    np.testing.assert_allclose(forward, imrc.core.theory.ess_forward(5, 1, x))
-    np.testing.assert_allclose(both, imrc.core.theory.ess_forward_backward(5, 7, 1, x))
+    x, moved = figure.data[0].x, [curve.y for curve in figure.frames[4].data]
+    np.testing.assert_allclose(moved[0], imrc.core.theory.ess_forward(5, 1, x))
+    for place, step in enumerate(figure.layout.sliders[1].steps, start=1):
+        both = imrc.core.theory.ess_forward_backward(5, min(5 + int(step.label), 12), 1, x)
+        np.testing.assert_allclose(moved[place], both)
+        assert [i for i, seen in zip(step.args[1], step.args[0]["visible"], strict=True) if seen] == [place]
     # The chart by task shows the run, and its mean is the number in the text.
     test = test.radio(key="ess_picture").set_value("tasks").run()
     assert [trace["name"] for trace in charts(test)[0]["data"]] == list(ess.PARTS)
