@@ -57,8 +57,7 @@ with head:
     first, against, rest = comparison_summary(table, title if measure else f"{title}, n = {n}").partition(" Against **")
     st.markdown(f"# {first}\n\n{f'Against **{rest} ' if against else ''}{winner_sentence(table)}")
     presets = [preset_in(one, choice.settings.features) for one in running.COMPARED_PRESETS]
-    measured_on = None if measure else datasets.entry(choice.dataset).opens_with
-    st.caption(comparison_settings(presets, measured_on))
+    st.caption(comparison_settings(presets, None if measure else datasets.entry(choice.dataset).opens_with))
 charts.show(method_errors, table, name="method-errors")
 if frame.narrow():  # first what is seen without scrolling sideways
     shown = ["Method", view.columns[1] if measure else f"n = {n}", "Against reference"]

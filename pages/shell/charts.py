@@ -77,7 +77,7 @@ def show(  # noqa: ANN201 - Streamlit's own state object
     dark, narrow = st.context.theme.type == "dark", frame.narrow()
     made = drawing(builder, values, options, narrow=narrow, dark=dark)
     unit = f" :small[{plain(made.unit)}]" if made.unit else ""
-    heading = over[0].markdown(f"### {plain(made.title)}{unit}")
+    heading = over[0].markdown(f"## {plain(made.title)}{unit}")
     config: dict[str, Any] = {
         # On phones there is no mouse to bring the toolbar up with: it would always be there, over the first row.
         "displayModeBar": False if narrow else "hover",

@@ -154,7 +154,7 @@ def _times(row: _Row) -> None:
 
 def _characteristics(_row: _Row) -> None:
     """Show the table of the datasets."""
-    st.markdown("### Datasets: ours | printed")
+    st.markdown("## Datasets: ours | printed")
     charts.table(cells.characteristics(), name="paper-datasets", height="content")
     st.caption(
         "All numbers that can be compared agree. *Rarest class* is the average share of the rarest class in a task; "
@@ -164,7 +164,7 @@ def _characteristics(_row: _Row) -> None:
         "rows (UTKFaces: 250)."
     )
     _made_by("characteristics")
-    st.markdown("### Covertype in one run: all 1,936 tasks, n = 10, b = 3")
+    st.markdown("## Covertype in one run: all 1,936 tasks, n = 10, b = 3")
     charts.table(cells.covertype_runs(), name="paper-covertype", height="content")
     st.caption(
         "Errors are means over all steps and tasks; time is processor time per task. Memory stays below 0.65 GB, "
@@ -184,7 +184,7 @@ def _algorithm(_row: _Row) -> None:
             "from *k* − 1 down to *k* − *b*."
         )
     with right:
-        st.markdown("### Algorithm 1: IMRC at step k")
+        st.markdown("## Algorithm 1: IMRC at step k")
         rows = [("", "line", "equation", "function")]
         for number, line in enumerate(method.ALGORITHM, start=1):
             functions = ", ".join(f"`{name.removeprefix('imrc.')}`" for name in line.functions)
