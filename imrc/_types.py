@@ -13,5 +13,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 """Whole numbers: classes, counts, places."""
 
+Flags = NDArray[np.bool_]
+"""True or False for each row, cell or entry."""
+
 Progress = Callable[[str, int, int], None]
 """Called with the current activity, how much of it is done, and how much there is (0 if unknown)."""

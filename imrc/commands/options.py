@@ -147,7 +147,7 @@ def check_reading(dataset: str, reading: Mapping[str, Any]) -> None:
             flag = name.replace("_", "-")
             raise InputError(f"--{flag} is for your own files. {dataset} is already cut into tasks.")
     elif "target" not in reading or not {"by", "every"} & set(reading):
-        table = datasets.open_table(Path(dataset), **{name: reading[name] for name in READING & reading.keys()})
+        table = datasets.open_table(Path(dataset), **{name: reading[name] for name in READING if name in reading})
         found = datasets.suggest(table)
         cut = f"--by {found.task!r}" if found.task else f"--every {found.block}"
         raise DataError(

@@ -13,14 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from imrc._checks import DataError, InputTypeError, check_choice
 from imrc.tables.apart import read_apart
-from imrc.tables.cut import (
-    MAX_CLASSES,
-    Cut,
-    cut_table,
-    looks_like_identifier,
-    possible_periods,
-    suggested_period,
-)
+from imrc.tables.cut import MAX_CLASSES, Cut, cut_table, looks_like_identifier, possible_periods, suggested_period
 from imrc.tables.recipe import Recipe
 from imrc.tables.sample import Suggestion, sample_csv, suggest
 from imrc.tables.table import LIMITS_IN_WORDS, MAX_FILE_BYTES, Column, Period, Reading, Table, csv_text
@@ -29,7 +22,7 @@ from imrc.tasks import is_frame
 if TYPE_CHECKING:
     import pandas as pd
 
-READING = {"dayfirst", "decimal", "header", "sheet"}
+READING = ("dayfirst", "decimal", "header", "sheet")
 """Options for files that can be read in two ways."""
 
 Source: TypeAlias = "str | Path | bytes | BinaryIO | pd.DataFrame"
@@ -53,22 +46,21 @@ def open_table(source: Source, *, name: str | None = None, **reading: Any) -> Ta
         from imrc.tables.read import read_frame  # loads pyarrow
 
         return read_frame(source, name or "", how)
-    found = ""
     if isinstance(source, str | Path):
         path = Path(source).expanduser()
         try:
             with path.open("rb") as file:
-                data, found = file.read(MAX_FILE_BYTES + 1), path.name
+                data = file.read(MAX_FILE_BYTES + 1)
         except OSError as error:
             raise DataError(f"The file {path} cannot be read: {error.strerror or error}.") from None
     elif hasattr(source, "read"):
-        data, found = source.read(MAX_FILE_BYTES + 1), Path(str(getattr(source, "name", ""))).name
+        data, path = source.read(MAX_FILE_BYTES + 1), Path(str(getattr(source, "name", "")))
         data = data.encode() if isinstance(data, str) else data
     elif isinstance(source, bytes | bytearray | memoryview):
-        data = bytes(source)
+        data, path = bytes(source), Path()
     else:
         raise InputTypeError(f"Give a path, bytes, an open file or a data frame, not {type(source).__name__}.")
     if not 0 < len(data) <= MAX_FILE_BYTES:
         too_large = f"The file is too large. {LIMITS_IN_WORDS} Keep fewer rows or columns, or save it as Parquet."
         raise DataError(too_large if data else "The file is empty.")
-    return replace(read_apart(data, name or found, how), sha256=hashlib.sha256(data).hexdigest())
+    return replace(read_apart(data, name or path.name, how), sha256=hashlib.sha256(data).hexdigest())

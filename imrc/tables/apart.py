@@ -1,7 +1,7 @@
 """Reading a file in a separate process, with a limit on memory and time, so that no file can crash the program.
 
 The process is started as ``python -m imrc.tables.apart``, reads one file and ends; killing one in a shared pool would
-affect every visitor. Nothing is unpickled on either side: JSON says what follows, and arrays travel as NumPy files.
+affect every visitor. Nothing is unpickled on either side: a line of JSON says what follows, and arrays are NumPy files.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-import zipfile
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imrc._checks import DataError
 from imrc.tables.table import LIMITS_IN_WORDS, Column, Reading, Table, clean_name
@@ -31,11 +31,9 @@ ANSWER_BYTES = 1 << 30
 """Bytes its answer may have; they are in memory, too, but not in its own."""
 _LATE = {-getattr(signal, name, 0) for name in ("SIGXCPU", "SIGKILL")} - {0}
 """Processor time ended it: the second where the first is ignored. Too much memory is refused, which ends no process."""
-_ENVIRONMENT = {
-    # Their own memory pools reserve far more than they use, and that counts.
-    **{"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"},
-    **{"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},  # pyarrow reads the second
-}
+# Other memory pools reserve far more than they use, and that counts.
+_ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"}
+_ENVIRONMENT |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # pyarrow reads the second
 _places = threading.BoundedSemaphore(2)
 
 
@@ -58,11 +56,9 @@ def _in_memory() -> IO[bytes]:
 
 
 def read_apart(data: bytes, name: str, reading: Reading) -> Table:
-    """Read the bytes of a file in a separate process, which ends if it takes more memory or time than it may.
+    """Read the bytes of a file in a separate process; DataError if it needs more memory or time than it may.
 
-    Raises DataError if the table cannot be read within the limits; the message says why, where and what to do. The
-    operating system watches the process from outside. Where it cannot do that (Windows, macOS), the limits on sizes
-    and on time remain.
+    The operating system watches the process from outside. Where it cannot (Windows, macOS), other limits remain.
     """
     shown, late = clean_name(name) or "The file", False
     if not _places.acquire(timeout=2 * SECONDS):
@@ -88,10 +84,10 @@ def read_apart(data: bytes, name: str, reading: Reading) -> Table:
                 process.kill()
                 process.wait()
             answer.seek(0)
-            with np.load(answer, allow_pickle=False) as parts:
-                facts = json.loads(parts["facts"].tobytes())
-                arrays = {name: parts[name] for name in parts.files}
-    except (EOFError, OSError, ValueError, zipfile.BadZipFile):
+            facts = json.loads(answer.readline())
+            for column in facts.get("columns", ()):
+                column |= {part: np.load(answer) for part in ("values", "spelt") if column[part] is not None}
+    except (EOFError, OSError, ValueError):
         why = "took too long" if late else "is damaged, or needs too much memory"
         raise DataError(
             f"{shown} {why}: it may take {MEMORY_BYTES >> 20:,} MB of memory and {SECONDS:g} seconds, the limits for "
@@ -101,33 +97,45 @@ def read_apart(data: bytes, name: str, reading: Reading) -> Table:
         _places.release()
     if "message" in facts:
         raise DataError(facts["message"])
-    columns = [
-        Column(**one, values=arrays[f"values {j}"], spelt=arrays.get(f"spelt {j}"))
-        for j, one in enumerate(facts["columns"])
-    ]
-    return Table(**{**facts, "columns": tuple(columns)})
+    return Table(**{**facts, "columns": tuple(Column(**column) for column in facts["columns"])})
+
+
+class _WithoutPandas:
+    """Keeps pyarrow from loading pandas with its first array, which takes as long as reading 40 MB."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> None:
+        if name == "pandas":
+            raise ImportError
 
 
 def main() -> None:
     """Read one file from standard input and write its table, or a message, to standard output."""
     answer = os.fdopen(os.dup(1), "w+b")
     os.dup2(2, 1)  # whatever a library prints must not get into the answer
+    sys.meta_path.insert(0, _WithoutPandas)
     from imrc.tables.read import read_bytes
 
     asked = json.loads(sys.stdin.buffer.readline())
     with contextlib.suppress(AttributeError):  # Windows
         os.nice(5)
-    arrays = dict[str, Any]()
+    arrays = list[NDArray[Any]]()
+
+    def told(part: Any) -> Any:  # noqa: ANN401 - a table, a column, or an array
+        if not isinstance(part, np.ndarray):
+            return {one.name: getattr(part, one.name) for one in fields(part)}
+        arrays.append(part)
+        return "an array that follows, in this order"
+
     try:
-        table = read_bytes(sys.stdin.buffer.read(), asked["name"], Reading(**asked["reading"]))
-        arrays = {f"values {j}": column.values for j, column in enumerate(table.columns)}
-        arrays |= {f"spelt {j}": one.spelt for j, one in enumerate(table.columns) if one.spelt is not None}
-        told = [one.name for one in fields(Column) if one.name not in ("values", "spelt")]
-        columns = [{name: getattr(column, name) for name in told} for column in table.columns]
-        facts = {**asdict(replace(table, columns=())), "columns": columns}
+        found = json.dumps(
+            read_bytes(sys.stdin.buffer.read(), asked["name"], Reading(**asked["reading"])), default=told
+        )
     except DataError as error:
-        facts = {"message": str(error)}
-    np.savez(answer, facts=np.frombuffer(json.dumps(facts).encode(), np.uint8), **arrays)
+        found = json.dumps({"message": str(error)})
+    answer.write(found.encode() + b"\n")
+    for array in arrays:
+        np.save(answer, array, allow_pickle=False)
     answer.close()
 
 

@@ -17,18 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imrc._checks import DataError
-from imrc._types import Floats, Ints
-from imrc.tables.table import (
-    MAX_LISTED,
-    Column,
-    Flags,
-    Period,
-    Reading,
-    clean_name,
-    date_in_words,
-    plain_number,
-    unique_names,
-)
+from imrc._types import Flags, Floats, Ints
+from imrc.tables.table import MAX_LISTED, Column, Period, Reading, clean_name, date_in_words, plain_number, unique_names
 from imrc.wording import listed
 
 ALWAYS_MISSING = (
@@ -58,7 +48,7 @@ def fits(cells: pa.Array, pattern: str) -> Flags:
 
 def _share_of(cells: Sequence[str], pattern: str) -> float:
     """Return the share of a few cells that an expression matches; Python need not compile it for each column."""
-    return sum(re.fullmatch(pattern, cell) is not None for cell in cells) / max(len(cells), 1)
+    return sum(found is not None for found in map(re.compile(pattern).fullmatch, cells)) / max(len(cells), 1)
 
 
 def is_missing(cells: pa.Array, spellings: Sequence[str] = MISSING) -> Flags:
@@ -187,7 +177,10 @@ def _parsed(cells: pa.ChunkedArray, native: bool) -> pa.ChunkedArray:
     except pa.ArrowInvalid:
         return cells
     # Zeros and hexadecimal digits that only later rows have are read more loosely here than in the sample.
-    odd = fits(cells, "^-?0[0-9xX]").any() or (kind == pa.float64() and pc.max(pc.abs(found)).as_py() >= LARGEST_EXACT)
+    zeros = cells.filter(pc.or_(pc.starts_with(cells, "0"), pc.starts_with(cells, "-0")))
+    odd = fits(zeros, "^-?0[0-9xX]").any()
+    if kind == pa.float64():
+        odd |= max(map(abs, pc.min_max(found).as_py().values())) >= LARGEST_EXACT
     return cells if odd else found
 
 
@@ -216,18 +209,19 @@ _FORMS: dict[str, Period] = {
     **dict.fromkeys(("%Y %m %d", "%d %m %Y", "%m %d %Y", "%d %m %y", "%m %d %y", "%y %m %d"), "value"),
     **dict.fromkeys(("%d %b %Y", "%d %b %y", "%b %d %Y", "%Y %b %d", "%Y%m%d", "%d%m%Y"), "value"),
     **dict.fromkeys(("%b %Y", "%b %y", "%Y %b", "%Y %m", "%m %Y"), "month"),
-    **{"%Y q %m": "quarter", "q %m %Y": "quarter", "%G w %V %u": "week"},
+    **{"%Y q %m": "quarter", "q %m %Y": "quarter", "%Y w %V": "week"},
 }
-_DIGITS = {"Y": r"\d{4}", "G": r"\d{4}", "y": r"\d\d", "b": "[a-z]{3}", "u": "1"}
-_PATTERNS = {form: re.sub("%(.)", lambda found: _DIGITS.get(found[1], r"\d\d?"), form) for form in _FORMS}
+_DIGITS = {"Y": r"\d{4}", "y": r"\d\d", "b": "[a-z]{3}", **dict.fromkeys("dmV", r"\d\d?")}
+_PATTERNS = {form: re.sub("%(.)", lambda found: f"(?P<{found[1]}>{_DIGITS[found[1]]})", form) for form in _FORMS}
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MOMENT = (
     r"^(?:(?i:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]* )?(?P<date>[^:]+?)"
-    r"(?:[T ] *(?P<clock>(?:[01]?\d|2[0-3]):[0-5]\d)(?P<seconds>:[0-5]\d(?:[.,]\d{1,9})?)?"
+    r"(?:[T ] *(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d(?:[.,]\d{1,9})?))?"
     r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)? ?(?P<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?)?$"
 )
 _REWRITTEN = (
     *((r"[-/., '_]+", " "), (r"(\d)([a-zä])", r"\1 \2"), (r"([a-zä])(\d)", r"\1 \2"), (r"([a-zä]{3})[a-zä]*", r"\1")),
-    *(("mär|mrz", "mar"), ("mai", "may"), ("okt", "oct"), ("dez", "dec"), (r"w (\d+)", r"w \1 1")),
+    *(("mär|mrz", "mar"), ("mai", "may"), ("okt", "oct"), ("dez", "dec")),
     *(("q 1", "q 01"), ("q 2", "q 04"), ("q 3", "q 07"), ("q 4", "q 10")),
 )
 _DAY_FIRST = {"%d %m": True, "%m %d": False, "%y %m": False}
@@ -241,25 +235,40 @@ _DATES_AS_NUMBERS = (
 def _dates(text: _Text) -> dict[str, Floats]:
     """Return the different cells as seconds since 1970, in each form that fits three in ten of the first."""
     first = pc.utf8_lower(_parts(pa.array(text.sample, pa.string()), _MOMENT)["date"])
-    sample, found = _rewritten(first, *_REWRITTEN).to_pylist(), dict[str, Floats]()
+    sample = _rewritten(first, *_REWRITTEN).to_pylist()
     possible = [form for form in _FORMS if _share_of(sample, _PATTERNS[form]) >= 0.3]
     if not possible:
-        return found
-    import pandas as pd
-
+        return {}
     part = text.moment
-    date, seconds = (
-        _rewritten(pc.utf8_lower(part["date"]), *_REWRITTEN),
-        _rewritten(part["seconds"], ("^$", ":00"), (",", ".")),
-    )
-    clock = pc.binary_join_element_wise(pc.if_else(pc.equal(part["clock"], ""), "0:00", part["clock"]), seconds, "")
-    times = pd.to_timedelta(clock.to_pandas()).dt.total_seconds().to_numpy()
+    date = _rewritten(pc.utf8_lower(part["date"]), *_REWRITTEN)
+    times = 3600 * _figures(part["hour"]) + 60 * _figures(part["minute"]) + _figures(part["second"])
     times = np.where(fits(part["half"], "."), times % 43_200 + 43_200 * fits(part["half"], "[Pp]"), times)
-    for form in possible:
-        shaped = pc.if_else(pa.array(fits(date, f"^{_PATTERNS[form]}$")), date, None).to_pandas()
-        days = pd.to_datetime(shaped, format=form, errors="coerce").to_numpy().astype("datetime64[s]")
-        found[form] = np.where(np.isnat(days), np.nan, days.astype(np.int64) + times)
-    return found
+    return {form: 86_400 * _days(date, form) + times for form in possible}
+
+
+def _figures(cells: pa.Array) -> Floats:
+    """Return digits as numbers, none as 0."""
+    cells = pc.replace_substring(pc.if_else(pc.equal(cells, ""), "0", cells), ",", ".")
+    return np.asarray(pc.cast(cells, pa.float64()))
+
+
+def _days(dates: pa.Array, form: str) -> Floats:
+    """Return dates as days since 1970; NaN for those of another form and those that are in no calendar."""
+    part = _parts(dates, f"^{_PATTERNS[form]}$")
+    number = {sign: _figures(cells) for sign, cells in part.items() if sign != "b"}
+    if "b" in part:
+        number["m"] = np.asarray(pc.index_in(part["b"], pa.array(_MONTHS)).fill_null(-1)) + 1
+    if "y" in part:
+        number["Y"] = number["y"] + np.where(number["y"] < 69, 2000, 1900)
+    # The 4th of January is in the first week of its year.
+    year, month, day = number["Y"], number.get("m", np.float64(1)), number.get("d", 4 if "V" in part else 1)
+    first = (12 * (year - 1970) + month - 1).astype("datetime64[M]")
+    days = first.astype("datetime64[D]").astype(np.float64) + day - 1
+    there = (month > 0) & (month < 13) & (days.astype("datetime64[D]").astype("datetime64[M]") == first)
+    if "V" in part:
+        days += 7 * (number["V"] - 1) - (days + 3) % 7
+        there &= (days + 3).astype("datetime64[D]").astype("datetime64[Y]") == first.astype("datetime64[Y]")
+    return np.where(there, days, np.nan)
 
 
 def _to_utc(text: _Text, values: Floats) -> list[str]:
@@ -268,10 +277,9 @@ def _to_utc(text: _Text, values: Floats) -> list[str]:
     zones = sorted(zone.filter(there).unique().to_pylist())
     if len(zones) < 2:
         return []
-    import pandas as pd
-
-    signed = (("[A-Z]+|^$", "+00"), (":", ""), ("^(...)$", r"\100"), ("^(...)(..)$", r"\1:\2:00"))
-    values -= pd.to_timedelta(_rewritten(zone, *signed).to_pandas()).dt.total_seconds().to_numpy()
+    part = _parts(zone, r"^(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d)?$")
+    seconds = 3600 * _figures(part["hours"]) + 60 * _figures(part["minutes"])
+    values -= np.where(fits(part["sign"], "-"), -seconds, seconds)
     return [f"times are in several zones ({listed([one or 'none' for one in zones], 5)}); all were turned into UTC"]
 
 
@@ -377,8 +385,7 @@ def _of_text(text: _Text, told: Mapping[str, Any], reading: Reading) -> Column:
 
 def is_readable(kind: pa.DataType) -> bool:
     """Whether cells of this type are numbers, dates or words: no times of day, durations, nested values, bytes."""
-    if pa.types.is_dictionary(kind):
-        return is_readable(kind.value_type)
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     tests = ("boolean", "integer", "floating", "decimal", "string", "large_string", "string_view", "date", "timestamp")
     return any(getattr(pa.types, f"is_{test}")(kind) for test in (*tests, "null"))
 

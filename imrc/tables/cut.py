@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PERIODS: tuple[Period, ...] = get_args(Period)
-CATEGORIES = (1, 200)
-"""Fewest and most 0/1 columns that can be asked for of one column of words."""
 MAX_FEATURES = 2000
 MAX_CLASSES = 50
 SMALLEST_TASK = 4
@@ -41,10 +39,9 @@ _ID = r"(?i)^(id|uuid|guid|index|unnamed.*|row|nr\.?|no\.?|number|.*[ _.-](id|uu
 class Cut:
     """A table cut into tasks, with every decision made on the way.
 
-    `columns` has one row per column of the table: what it is used as ("label", "task", "numbers", "words", "date" or
-    "dropped"), its cells without a value among the rows used, and what becomes of them, or why it was dropped.
-    `dropped` says why rows were left out, and how many; `notes` say all the rest. `recipe` reads the next file in the
-    same way.
+    `columns` says of each column what it is used as ("label", "task", "numbers", "words", "date" or "dropped"), how
+    many cells have no value, and what becomes of them, or why it was dropped. `dropped` says why rows were left out,
+    and how many. `recipe` reads the next file in the same way.
     """
 
     sequence: TaskSequence
@@ -125,7 +122,7 @@ def cut_table(
     """
     import pandas as pd
 
-    max_categories = check_int("max_categories", max_categories, *CATEGORIES)
+    max_categories = check_int("max_categories", max_categories, 1, 200)
     max_missing = check_real("max_missing", max_missing, 0.0, 1.0)
     min_samples = check_int("min_samples", min_samples, 2)
     newest = MAX_TASKS if newest is None else check_int("newest", newest, 2)
@@ -262,9 +259,7 @@ def _labels(column: Column) -> NDArray[Any]:
     values = column.values[column.present]
     if column.kind == "number" and np.equal(values, np.round(values)).all() and np.abs(values).max() < 2**53:
         return np.where(column.present, column.values, 0).astype(np.int64)
-    column = replace(column, spelt=None).as_words()
-    labels: NDArray[Any] = np.array(column.categories)[np.maximum(column.values, 0)]
-    return labels
+    return column.words().astype(str)
 
 
 # Tasks
@@ -354,13 +349,10 @@ def _tasks(by: Column | None, block: int | None, rows: Ints, period: Period) -> 
     parts = np.split(rows[np.argsort(numbers, kind="stable")], np.cumsum(np.bincount(numbers))[:-1])
     if by is None:
         return [("", part) for part in parts], "in the order of the file"
-    if by.kind == "date":
-        return [
-            (period_in_words(one, period), part) for one, part in zip(found, parts, strict=True)
-        ], "in order of time"
-    groups = [(by.in_words(one), part) for one, part in zip(found, parts, strict=True)]
-    if by.kind == "number":
-        return groups, "in increasing order"
+    names = [period_in_words(one, period) if by.kind == "date" else by.in_words(one) for one in found]
+    groups = [*zip(names, parts, strict=True)]
+    if by.kind != "category":
+        return groups, "in order of time" if by.kind == "date" else "in increasing order"
     return [groups[j] for j in np.argsort(first)], "in the order in which they first appear"
 
 

@@ -13,17 +13,15 @@ from imrc._checks import DataError, InputError, InputTypeError, check_int, check
 from imrc.tables import READING, Source, open_table
 from imrc.tables.cut import cut_table
 from imrc.tables.sample import suggest
-from imrc.tables.table import clean_name
+from imrc.tables.table import clean_name, unique_names
 from imrc.tasks import Task, TaskSequence, how_to_make_tasks, is_frame
 from imrc.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-OPTIONS = (
-    *("exclude", "include", "words", "threshold", "max_categories", "max_missing", "min_samples", "newest"),
-    *("dayfirst", "decimal", "header", "sheet"),
-)
+_CUTTING = ("exclude", "include", "words", "threshold", "max_categories", "max_missing", "min_samples", "newest")
+OPTIONS = (*_CUTTING, *READING)
 """Options for tables."""
 
 
@@ -125,7 +123,7 @@ def _of_table(
         data = data.reset_index()
     if block is not None and task is not None:
         raise InputError("tasks_from: give every=, the rows per task, or by=, the column of the tasks; not both.")
-    table = open_table(data, name=name, **{option: options.pop(option) for option in READING & options.keys()})
+    table = open_table(data, name=name, **{option: options.pop(option) for option in READING if option in options})
     if label is None or (block is None) == (task is None):
         found = suggest(table)
         cut = f"by={found.task!r}" if found.task else f"every={found.block}"
@@ -209,10 +207,7 @@ def _grouped(X: Any, y: Any, groups: Any, every: int | None, name: str | None) -
 def _of_frame(X: pd.DataFrame, y: Any, tasks: Any, name: str | None) -> TaskSequence:  # noqa: ANN401
     """Return tasks from a frame of inputs, made by the cutter of tables; `tasks` are groups or rows per task."""
     frame, name = X.reset_index(drop=True), name or "tasks"
-    label, task = (
-        next(new for n in range(len(X.columns) + 1) if (new := word + "_" * n) not in X.columns)
-        for word in ("label", "task")
-    )
+    *_, label, task = unique_names([*X.columns, "label", "task"])
     frame[label] = y
     if isinstance(tasks, int):
         return _of_table(frame, label, None, tasks, name=name)

@@ -7,11 +7,11 @@ import gzip
 import io
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO
 
 from imrc._checks import DataError
-from imrc.tables.table import clean_name
+from imrc.tables.table import MAX_UNPACKED_BYTES, clean_name
 from imrc.wording import listed
 
 _KINDS = {b"PK\x03\x04": "zip", b"PK\x05\x06": "zip", b"\x1f\x8b": "gzip", b"PAR1": "parquet"}
@@ -62,7 +62,12 @@ def members(data: bytes) -> list[str]:
     return tables if len(tables) == 1 else names
 
 
-def unpack(data: bytes, limit: int, member: str = "") -> bytes:
+def in_words(names: Sequence[str]) -> str:
+    """Return the first of some files, without their folders."""
+    return listed([clean_name(one.rsplit("/", 1)[-1]) for one in names], 5)
+
+
+def unpack(data: bytes, limit: int = MAX_UNPACKED_BYTES, member: str = "") -> bytes:
     """Return what a gzip file contains, or the member of a zip file, by default the only one of `members`.
 
     DataError if that is not there, encrypted, damaged, or more than `limit` bytes, whatever size the file claims.
@@ -75,8 +80,8 @@ def unpack(data: bytes, limit: int, member: str = "") -> bytes:
             names = members(data)
             chosen = [member] if member in archive.namelist() else [] if member else names
             if len(chosen) != 1:
-                inside = listed([clean_name(one.rsplit("/", 1)[-1]) for one in names], 5) or "nothing"
-                raise DataError(f"The zip file does not contain {member or 'exactly one table'}; it contains {inside}.")
+                wanted, inside = member or "exactly one table", in_words(names) or "nothing"
+                raise DataError(f"The zip file does not contain {wanted}; it contains {inside}.")
             info = archive.getinfo(chosen[0])
             # Other ways of packing may need gigabytes before the first byte arrives.
             if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

@@ -16,18 +16,8 @@ import pyarrow.csv
 
 from imrc._checks import DataError
 from imrc.tables.cells import is_missing, is_readable, understand
-from imrc.tables.packed import OTHER, damage, kind_of, members, unpack
-from imrc.tables.table import (
-    MAX_COLUMNS,
-    MAX_UNPACKED_BYTES,
-    SEPARATED,
-    Column,
-    Reading,
-    Table,
-    check_size,
-    clean_name,
-    unique_names,
-)
+from imrc.tables.packed import OTHER, damage, in_words, kind_of, members, unpack
+from imrc.tables.table import MAX_COLUMNS, SEPARATED, Column, Reading, Table, check_size, clean_name, unique_names
 from imrc.wording import listed
 
 if TYPE_CHECKING:
@@ -93,10 +83,9 @@ def sniff_delimiter(data: bytes) -> str:
 
 
 def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"') -> list[Any]:
-    """Return UTF-8 text as columns of strings.
+    """Return UTF-8 text as columns of strings; DataError names the first row with more or fewer cells than the first.
 
-    Every row needs as many cells as the first; otherwise DataError names the first that does not. Cells may be quoted,
-    with `quote` doubled inside them. Row numbers in messages do not count the first row.
+    Cells may be quoted, with `quote` doubled inside them. Row numbers in messages do not count the first row.
     """
     line = re.split(rb"[\r\n]", data[: 1 << 20].lstrip(b"\r\n"), maxsplit=1)[0]
     if line.count(delimiter.encode()) > MAX_COLUMNS:
@@ -120,10 +109,9 @@ def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"') -> list[An
             f"{why} (rows are counted below the header). Look for a missing or extra separator, or a quotation mark "
             "that is not closed."
         ) from None
-    rows = table.num_rows - 1
     if marks % 2 and any("\n" in str(c[-1]) for c in table.columns if len(c)):
-        raise DataError(f"A quotation mark in row {rows:,} is not closed before the file ends.")
-    check_size(rows, table.num_columns)
+        raise DataError(f"A quotation mark in row {table.num_rows - 1:,} is not closed before the file ends.")
+    check_size(table.num_rows - 1, table.num_columns)
     return list(table.columns)
 
 
@@ -173,11 +161,10 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
             again[rows] = True
             numbers = listed([f"{row:,}" for row in rows.tolist()], 3)
             raw.notes.append(f"{len(rows):,} row{'s' * (len(rows) > 1)} left out (row {numbers}): {why}.")
-    left_out = bool(again.any())
-    if left_out:
+    raw.cells = [column.slice(1) for column in raw.cells]
+    if again.any():
         raw.notes.append("Row numbers below do not count these.")
-    again[0] = True
-    raw.cells = [column.filter(pa.array(~again)) if left_out else column.slice(1) for column in raw.cells]
+        raw.cells = [column.filter(pa.array(~again[1:])) for column in raw.cells]
     return raw
 
 
@@ -284,7 +271,7 @@ def _in_words(value: Any) -> str:  # noqa: ANN401 - what a sheet contains
     return str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
-def _read_parquet(data: bytes) -> _Raw:
+def _read_parquet(data: bytes, _reading: Reading) -> _Raw:
     import pyarrow.parquet as pq
 
     with damage("Parquet file"):
@@ -324,20 +311,16 @@ def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
     """Return the table in the bytes of a file; the kind of file is determined from its content, not its name."""
     kind, notes = kind_of(data), list[str]()
     if kind in ("gzip", "zip"):
-        inside = (
-            f": {listed([clean_name(one.rsplit('/', 1)[-1]) for one in members(data)], 5)}" if kind == "zip" else ""
-        )
+        inside = f": {in_words(members(data))}" if kind == "zip" else ""
         notes.append(f"The file was unpacked from {kind}{inside}.")
-        data = unpack(data, MAX_UNPACKED_BYTES)
+        data = unpack(data)
         kind = kind_of(data)
     if kind in ("gzip", "zip"):
         raise DataError("The file contains an archive inside an archive. Unpack it and use the table inside.")
     if kind == "other":
         raise DataError(OTHER)
-    if kind == "excel":
-        raw = _read_workbook(data, reading)
-    else:
-        raw = _read_parquet(data) if kind == "parquet" else _read_text(data, reading)
+    read = {"excel": _read_workbook, "parquet": _read_parquet}.get(kind, _read_text)
+    raw = read(data, reading)
     del data
     raw.notes = [*notes, *raw.notes]
     if reading.sheet is not None and kind != "excel":

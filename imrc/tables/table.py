@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import DataError
+from imrc._types import Flags
 from imrc.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Flags = NDArray[np.bool_]
 Period = Literal["value", "day", "week", "month", "quarter", "year"]
 
 MAX_FILE_BYTES = 64 << 20
@@ -212,13 +212,14 @@ def _as_in_file(column: Column, sign: str, first: Sequence[str]) -> Iterable[str
     import pandas as pd
 
     words: list[str] = column.words().tolist()
-    if column.kind == "number":
-        return [word.replace(".", sign) for word in words]
-    for form in _DATES if column.kind == "date" else ():
-        texts: list[str] = pd.Series(pd.to_datetime(column.values, unit="s")).dt.strftime(form).fillna("").tolist()
-        if texts[: len(first)] == [*first]:
-            return texts
-    return words
+    if column.kind != "date":
+        return [word.replace(".", sign) for word in words] if column.kind == "number" else words
+
+    def dates(form: str, most: int | None = None) -> list[str]:
+        return [*pd.Series(pd.to_datetime(column.values[:most], unit="s")).dt.strftime(form).fillna("")]
+
+    form = next((form for form in _DATES if dates(form, len(first)) == [*first]), "")
+    return dates(form) if form else words
 
 
 def csv_text(frame: pd.DataFrame, like: Table | None = None) -> str:

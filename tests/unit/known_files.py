@@ -141,7 +141,7 @@ MOMENTS = (
     *("%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M:%S UTC", "%d.%m.%Y %H:%M"),
     *("%m/%d/%Y %I:%M %p", "%d/%m/%Y %H:%M:%S", "%d %b %Y %H:%M", "%-d.%-m.%Y", "%-m/%-d/%Y", "%-d/%-m/%Y"),
     *("%Y-%-m-%-d", "%-d %B %Y", "%-d. %B %Y", "%-m/%-d/%y", "%Y-%m-%dT%H:%M", "%Y/%m/%d %H:%M:%S", "%m-%d-%Y %H:%M"),
-    *("%d%b%Y", "%d-%B-%Y", "%Y-%b-%d", "%B %-d %Y", "%I:%M %p"[:0] + "%Y-%m-%d %I:%M %p"),
+    *("%d%b%Y", "%d-%B-%Y", "%Y-%b-%d", "%B %-d %Y", "%Y-%m-%d %I:%M %p"),
 )
 PERIODS = {
     "%b %Y": "M", "%B %Y": "M", "%b-%y": "M", "%Y-%m": "M", "%m/%Y": "M", "%m.%Y": "M", "%Y/%m": "M", "%Y %b": "M",
@@ -258,20 +258,10 @@ def numbers() -> Iterator[Known]:
         (";", ["6.880E+00", "1.200E+03"], [6.88, 1200]),
         (",", ["003.50", "012.25"], [3.5, 12.25]),
     ):
-        content, right = with_column(cells * 18, separator=separator), found * 18
-        yield Known(
-            f"{cells[0]}, {separator!r}",
-            content,
-            {"v": right},
-            says=f"{cells[0]!r} in row 1 is {found[0]}" * (separator != ";"),
-        )
-    content = with_column(["1.234", "5.678"] * 18).replace(b",", b";")
-    yield Known(
-        "points in the column before",
-        content,
-        {"v": [1.234, 5.678] * 18},
-        says="'1.234' in row 1 is 1.234; decimal=','",
-    )
+        content, says = with_column(cells * 18, separator=separator), f"{cells[0]!r} in row 1 is {found[0]}"
+        yield Known(f"{cells[0]}, {separator!r}", content, {"v": found * 18}, says=says * (separator != ";"))
+    content, says = with_column(["1.234", "5.678"] * 18).replace(b",", b";"), "'1.234' in row 1 is 1.234; decimal=','"
+    yield Known("points in the column before", content, {"v": [1.234, 5.678] * 18}, says=says)
     for typo in ("seven", "12a", "see note"):
         cells = [typo if i == 20 else f"{v:.2f}" for i, v in enumerate(VALUES)]
         right = [None if i == 20 else v for i, v in enumerate(VALUES)]
@@ -465,9 +455,8 @@ def structure() -> Iterator[Known]:
         ):
             yield Known(f"{name}, {separator!r}", content.encode(), expected)
         for content in (quoted.replace(separator, f"{separator} "), quoted.replace('"', "'")):
-            yield Known(
-                f"quotes, {separator!r}", content.encode(), refused=True, says="Quotation marks in the first line"
-            )
+            says = "Quotation marks in the first line"
+            yield Known(f"quotes, {separator!r}", content.encode(), refused=True, says=says)
     yield Known("years as names", written({"country": word, "2019": value, "y": LETTERS}).encode(), {"2019": VALUES})
     yield Known("commas in quotes", written({"t": ["a, b"] * ROWS, "v": value, "y": LETTERS}).encode(), {"v": VALUES})
 
@@ -618,6 +607,7 @@ WEEKS = ["2020-12-31", "2020-12-31", "2021-01-07", "2021-01-07"] * 2
 PER = {"week": ["2020-12-28", "2021-01-04"], "month": ["2020-12", "2021-01"], "quarter": ["2020 Q4", "2021 Q1"]}
 PER |= {"year": ["2020", "2021"], "day": ["2020-12-31", "2021-01-07"]}
 DAYS = [f"2020-01-{day:02d}" for day in range(1, 20)]
+MONDAYS = [f"{dt.date(2019, 12, 30) + dt.timedelta(weeks=i)}" for i in range(53)]
 TEN = "2020-01-05T10:00"
 ODD_DATES = [
     # cells, what they are, what a note says
@@ -626,6 +616,12 @@ ODD_DATES = [
     (["2020-01-05 10:11 PM", "2020-01-05 12:11 am"], ["2020-01-05T22:11", "2020-01-05T00:11"], ""),
     ([f"{TEN}+02:00", "2020-01-05T11:00+02:00"], [TEN, "2020-01-05T11:00"], "in zone +02:00"),
     ([*DAYS, "later"], [*DAYS, None], "'later' in row 20"),
+    ([*(f"2020-W{i:02d}" for i in range(1, 54)), "2021-W53"], [*MONDAYS, None], "'2021-W53' in row 54"),
+    (
+        [*(f"{i}.2.2020" for i in range(1, 30)), "30.2.2020"],
+        [*(f"2020-02-{i:02d}" for i in range(1, 30)), None],
+        "row 30",
+    ),
 ]
 
 
