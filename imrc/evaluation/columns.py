@@ -53,39 +53,21 @@ class Columns:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StepResult(Columns):
-    """The result of one step, over all repetitions. `Columns` lists what is known per rule or method.
+    """The result of one step, over all repetitions. `Columns` lists what is known per rule or method."""
 
-    Attributes
-    ----------
-    step : int
-        Number of the newest task, from 0.
-    total : int
-        Tasks of the run.
-    errors, risks, ess : dict of str to dict of int to ndarray of shape (repetitions,)
-        Per rule and task learnt at this step: error on the task's test samples (0 to 1), minimax risk, effective
-        sample size. Compared methods appear in `errors` under their names.
-    majority : ndarray of shape (repetitions,)
-        Error on the newest task of always predicting the most frequent class of all training samples so far.
-    time_s : float
-        Seconds of learning and testing, all repetitions together.
-    misses : dict of str to dict of int to ndarray of shape (repetitions,)
-        Like `errors`: misclassified test samples of the rare class. Empty if no class is rare.
-    rare : ndarray of shape (repetitions,) or None
-        Test samples of the rare class in the newest task.
-    rare_class : str
-        Its name.
-    """
-
-    step: int
-    total: int
+    step: int  #: Number of the newest task, from 0.
+    total: int  #: Tasks of the run.
     errors: dict[str, dict[int, Floats]]
-    risks: dict[str, dict[int, Floats]]
-    ess: dict[str, dict[int, Floats]]
+    """Per rule or compared method, and task learnt at this step: error on its test samples, (repetitions,)."""
+    risks: dict[str, dict[int, Floats]]  #: The same for the rules' minimax risks.
+    ess: dict[str, dict[int, Floats]]  #: The same for their effective sample sizes.
     majority: Floats
-    time_s: float
+    """Error on the newest task of always predicting the most frequent class of all training samples so far."""
+    time_s: float  #: Seconds of learning and testing, all repetitions together.
     misses: dict[str, dict[int, Floats]] = field(default_factory=dict)
-    rare: Floats | None = None
-    rare_class: str = ""
+    """Like `errors`: misclassified test samples of the rare class; empty if no class is rare."""
+    rare: Floats | None = None  #: Test samples of the rare class in the newest task, (repetitions,).
+    rare_class: str = ""  #: Its name.
 
     @property
     def number(self) -> int:

@@ -50,52 +50,26 @@ class _Dense(UserDict[str, Any]):
 class RunResult(Columns):
     """Result of a run.
 
-    Attributes
-    ----------
-    settings : RunSettings
-        What was run.
-    name, fingerprint : str
-        The sequence that was learnt.
-    labels : tuple of str
-        Names of the tasks.
-    test_samples : ndarray of shape (tasks,)
-        Test samples per task.
-    error_tables, risk_tables, ess_tables : dict of str to LagTable
-        Per rule ("single", "forward", "forward_backward"); `errors`, `risks`, `ess` return them unfolded. For
-        compared methods, only errors are stored, under the method names.
-    majority : LagTable
-        Errors of the majority class, as a reference.
-    time_s : ndarray of shape (tasks,)
-        Seconds per step, all repetitions together.
-    before, before_risk, before_ess : dict of str to ndarray of shape (repetitions, tasks)
-        Error, minimax risk and effective samples on each task just before it was learnt (`Columns`). The first
-        has the keys "majority", "imrc", "single" and the compared methods; the others have only "imrc" and
-        "single". Some are missing in results saved by earlier versions.
-    method_time_s, state_sizes, choices : dict of str to ndarray of shape (repetitions, tasks)
-        For each method, the seconds, how many numbers it kept, and what past data decided (see `Columns`).
-    miss_tables : dict of str to LagTable
-        Per rule, test samples of the rare class that were misclassified. Empty if no class is rare.
-    rare_counts : LagTable or None
-        Test samples of the rare class per task.
-    rare_class : str
-        Name of the rare class, empty if there is none (`imrc.evaluation.splits.rare_class`).
-    reliability, by_class : dict of str to ndarray, first axis repetitions
-        Per rule of IMRC, sums over the test samples of all tasks at the last step (`Columns`).
+    Of each task just before it was learnt, (repetitions, tasks) per rule or method: `before`, `before_risk` and
+    `before_ess`. When it was learnt: `method_time_s`, `state_sizes` and `choices` (what past data decided). Sums over
+    all test samples at the last step: `reliability` and `by_class`.
     """
 
-    settings: RunSettings
-    name: str
-    fingerprint: str
-    labels: tuple[str, ...]
-    test_samples: NDArray[np.int64]
+    settings: RunSettings  #: What was run.
+    name: str  #: Of the sequence that was learnt.
+    fingerprint: str  #: Its checksum.
+    labels: tuple[str, ...]  #: Names of the tasks.
+    test_samples: NDArray[np.int64]  #: Test samples per task.
     error_tables: dict[str, LagTable]
-    risk_tables: dict[str, LagTable]
-    ess_tables: dict[str, LagTable]
-    majority: LagTable
-    time_s: Floats
+    """Per rule ("single", "forward", "forward_backward") or compared method; `errors` returns them unfolded."""
+    risk_tables: dict[str, LagTable]  #: The same for the rules' minimax risks (`risks`).
+    ess_tables: dict[str, LagTable]  #: The same for their effective samples (`ess`).
+    majority: LagTable  #: Errors of the majority class, as a reference.
+    time_s: Floats  #: Seconds per step, all repetitions together, (tasks,).
     miss_tables: dict[str, LagTable] = field(default_factory=dict)
-    rare_counts: LagTable | None = None
-    rare_class: str = ""
+    """Per rule, test samples of the rare class that were misclassified; empty if no class is rare."""
+    rare_counts: LagTable | None = None  #: Test samples of the rare class per task.
+    rare_class: str = ""  #: Its name, empty if there is none (`imrc.evaluation.splits.rare_class`).
 
     @classmethod
     def from_steps(cls, settings: RunSettings, sequence: TaskSequence, steps: Sequence[StepResult]) -> RunResult:

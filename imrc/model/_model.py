@@ -54,37 +54,20 @@ class Model:
     warning. An array of numbers is read like ``task.X``, with days for dates and positions in the list for words. To
     allow updates, a model remembers the rows of its six newest tasks, or of more tasks up to 2,000 rows (b + 1 tasks if
     that is more).
-
-    Attributes
-    ----------
-    strategy : {"single", "pooled", "forward", "forward_backward"}
-        The strategy it was learnt with; "single" is each task alone.
-    classes : ndarray of shape (n_classes,)
-        Labels in sorted order.
-    recipe : Recipe
-        How rows are read.
-    tasks : list of str
-        Names of the tasks learnt.
-    rows : list of int
-        Number of rows of each task.
-    n_measured : int or None
-        Samples per task at which the strategy was measured, if it was.
-    notes : tuple of str
-        Decisions made when rows were last read.
     """
 
-    strategy: str
-    classes: NDArray[Any]
-    recipe: Recipe
+    strategy: str  #: The strategy it was learnt with; "single" is each task alone.
+    classes: NDArray[Any]  #: Labels in sorted order.
+    recipe: Recipe  #: How rows are read.
     _named: bool  # whether columns have names of their own
     _gaps: bool  # whether values may be missing
     _loss: str
     _map: FeatureMap
     _learner: Learner | LogLossLearner | None
-    n_measured: int | None = None
-    tasks: list[str] = field(default_factory=list)
-    rows: list[int] = field(default_factory=list)
-    notes: tuple[str, ...] = ()
+    n_measured: int | None = None  #: Samples per task at which the strategy was measured, if it was.
+    tasks: list[str] = field(default_factory=list)  #: Names of the tasks learnt.
+    rows: list[int] = field(default_factory=list)  #: Number of rows of each task.
+    notes: tuple[str, ...] = ()  #: Decisions made when rows were last read.
     _rules: list[_Rule] = field(default_factory=list)  # of each task; of "pooled" one
     _coming: _Rule = (np.empty(0), np.nan)  # for the next task
 
