@@ -56,11 +56,7 @@ class OwnRatio(NamedTuple):
 
 
 def ess_curves(pairs: Sequence[tuple[int, int]] = PAIRS) -> go.Figure:
-    """Return the paper's figure: ESS / n by Theorems 2 and 4 for tasks j of k against n d² / σ², with the regimes.
-
-    >>> [curve.name for curve in ess_curves([(10, 20)]).data[:2]]
-    ['task 10, forward', 'task 10 of 20']
-    """
+    """Return the paper's figure: ESS / n by Theorems 2 and 4 for tasks j of k against n d² / σ², with the regimes."""
     across, tasks = (1e-6, 1e2), sorted({j for j, _ in pairs})
     drawn = _against_change(across, height=450)
     ratio = np.geomspace(*across, 241)
