@@ -145,10 +145,16 @@ class Decision:
 
     strategies: tuple[Strategy, ...]  # the simplest first
     advice: Advice
-    sentence: str  # the finding, in Markdown
+    title: str  # what the run is called, in Markdown
+    finding: str  # what follows "On *title*, " or other words, in Markdown
     action: str  # what to do, in a few plain sentences
     notes: tuple[str, ...] = ()  # what else a reader should know
     rare: str = ""  # name of the rare class, if there is one: errors are then balanced errors
+
+    @property
+    def sentence(self) -> str:
+        """The finding after the title, as a sentence."""
+        return f"On *{self.title}*, {self.finding}."
 
     @property
     def measure(self) -> str:
@@ -222,7 +228,7 @@ def decide(
     finding, action = _said(advice, errors, words, rare, result)
     if recall and not any(recall.values()):
         action += f" No rule finds any “{as_text(rare)}”."
-    return Decision(strategies, advice, f"On *{as_text(title)}*, {finding}.", action, tuple(notes), rare)
+    return Decision(strategies, advice, as_text(title), finding, action, tuple(notes), rare)
 
 
 def _rare_note(rare: str, guessing: str, strategies: tuple[Strategy, ...], plain: Mapping[str, Floats]) -> str:

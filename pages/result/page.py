@@ -1,6 +1,5 @@
 """Result: one sentence, what to do, what to take away, what you could do; below, one picture at a time."""
 
-import re
 from typing import Any
 
 import streamlit as st
@@ -39,8 +38,8 @@ drawn: dict[str, Any] = {}
 
 def sentence(report: Report) -> str:
     """Return the headline; below the landing's picture, which has errors of its own, it says whose errors these are."""
-    told = report.decision.sentence
-    return f"{level} {re.sub(r'^On [*][^*]+[*]', 'With your settings', told) if lands else told}"
+    decision = report.decision
+    return f"{level} With your settings, {decision.finding}." if lands else f"{level} {decision.sentence}"
 
 
 def look(report: Report) -> None:

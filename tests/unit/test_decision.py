@@ -106,7 +106,7 @@ CASES = {
 def test_what_is_found_and_to_be_done(runs, means, spread, best, advised, verdict, action):
     found = decided(runs, spread, "no", **dict(zip(STRATEGY_TITLES, means, strict=True)))
     assert (found.advice.best, found.advice.advised, found.advice.verdict) == (best, advised, verdict)
-    assert "*Toy*" in found.sentence
+    assert found.sentence == f"On *Toy*, {found.finding}."
     assert action in found.action
     assert any("the same learner" in note for note in found.notes)
 
