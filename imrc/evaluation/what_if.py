@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from imrc._checks import InputError, check_int
 from imrc._types import Floats
+from imrc.evaluation.results import StepResult
 from imrc.evaluation.run import run_all
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Interval, interval_columns, mean_interval
@@ -40,10 +40,18 @@ def _final_errors(
     settings: RunSettings,
     tick: Tick,
     share: float,
+    part: float,
     **options: Any,  # noqa: ANN401 - of `run_all`
 ) -> dict[str, Floats]:
-    """Return by rule the error of every task at the last step, shape (repetitions, tasks)."""
-    tables = run_all(sequence, settings, tick=partial(tick, share), **options).error_tables
+    """Return by rule the error of every task at the last step, shape (repetitions, tasks); a `part` of all the work."""
+    done = share
+
+    def show(step: StepResult) -> None:
+        nonlocal done
+        done = share + part * step.number / step.total
+
+    tick(share)
+    tables = run_all(sequence, settings, show=show, tick=lambda: tick(done), **options).error_tables
     return {rule: tables[rule].final() for rule in RULES}
 
 
@@ -101,8 +109,7 @@ def over_blocks(
     for number, size in enumerate(sizes):
         cut = in_blocks(sequence, size)
         here = settings_for(size, sequence, settings)
-        errors = _final_errors(cut, here, tick, number / len(sizes))
-        tick(number / len(sizes))
+        errors = _final_errors(cut, here, tick, number / len(sizes), 1 / len(sizes))
         verdict = diagnose(cut, features=settings.features.diagnosed, seed=settings.seed).verdict
         place = {"size": size, "tasks": len(cut), "n": here.n}
         said = {"finding": verdict.finding, "title": verdict.title}
@@ -169,13 +176,13 @@ def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick = lamb
     settings, k = _plain(settings), len(sequence)
     if k < 3:
         raise InputError("A random order needs at least 3 tasks.")
-    repetitions = settings.repetitions
-    before = _final_errors(sequence, settings, tick, 0.0)
+    part = 0.5 / settings.repetitions
+    before = _final_errors(sequence, settings, tick, 0.0, 0.5)
     after = {rule: np.empty_like(errors) for rule, errors in before.items()}
-    for r, seed in enumerate(repetition_seeds(settings.seed, repetitions)):
+    for r, seed in enumerate(repetition_seeds(settings.seed, settings.repetitions)):
         order = np.random.default_rng(task_seed(seed, _ORDER_KEY)).permutation(k)
         moved = replace(sequence, tasks=tuple(sequence[int(j)] for j in order), truth=None)
-        found = _final_errors(moved, settings, tick, (1 + r) / (1 + repetitions), places=order.tolist(), only=[r])
+        found = _final_errors(moved, settings, tick, 0.5 + r * part, part, places=order.tolist(), only=[r])
         for rule, errors in found.items():
             after[rule][r, order] = errors[0]
     return Otherwise(np.arange(k), before, after)
@@ -188,9 +195,9 @@ def without(sequence: TaskSequence, settings: RunSettings, task: int, *, tick: T
         raise InputError("Leaving a task out needs at least 3 tasks.")
     task = check_int("task", task, 0, k - 1)
     stay = np.delete(np.arange(k), task)
-    before = _final_errors(sequence, settings, tick, 0.0)
+    before = _final_errors(sequence, settings, tick, 0.0, 0.5)
     left = replace(sequence, tasks=tuple(sequence[int(j)] for j in stay), truth=None)
-    after = _final_errors(left, settings, tick, 0.5, places=stay.tolist())
+    after = _final_errors(left, settings, tick, 0.5, 0.5, places=stay.tolist())
     return Otherwise(stay, {rule: errors[:, stay] for rule, errors in before.items()}, after)
 
 

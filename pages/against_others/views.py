@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal
@@ -28,7 +27,6 @@ from imrc.evaluation.comparison import (
 from imrc.paper import shipped
 from imrc.plots import method_curves, method_differences
 from imrc.report.against_others import comparison_summary, significance_note
-from imrc.wording import duration
 from pages.shell import charts, controls, running, state
 from pages.shell.choice import Choice
 
@@ -77,32 +75,15 @@ def kind_chosen(settings: RunSettings, place: Any) -> ScoreKind:  # noqa: ANN401
     return kind
 
 
-def _those_asked_for(choice: Choice, changes: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the changes to run; those that are kept if the others take long and nobody has clicked *Run* for them."""
-    visit, key = state.visit(), (state.key_of(state.visit().sequence(), choice.settings), repr(changes))
-    expected = [running.change_s(choice, change) for change in changes]
-    if not running.AT_ONCE_S < sum(expected) < math.inf or (visit.asked == key and visit.stopped is None):
-        return changes
-
-    def run() -> None:
-        visit.asked, visit.stopped = key, None
-
-    told = f"Run {len(changes) - expected.count(0.0)} more (about {duration(sum(expected))})"
-    why = "Each method learns all tasks in every repetition. You see the progress and can stop at any time."
-    st.button(told, on_click=run, type="primary", icon=":material/play_arrow:", key="compare_run", help=why)
-    return [change for change, seconds in zip(changes, expected, strict=True) if not seconds]
-
-
 def measured_scores(choice: Choice, names: Sequence[str], kind: ScoreKind, head: _Place) -> pd.DataFrame:
     """Return the scores of IMRC and the named methods, run where they are not kept; `head` has who is ahead so far."""
     sequence, found = state.visit().sequence_for(choice), list[RunResult]()
-    changes = _those_asked_for(choice, running.comparison_changes(choice.settings, names))
-    missing = len(running.comparison_kept(sequence, choice.settings, names)) < len(changes)
+    changes = running.comparison_changes(choice.settings, names)
     slot = head.empty()
     # With a bar, the time left and Stop; who stopped it is told so.
-    for number, run in enumerate(running.as_one(choice, changes), start=1):
+    for number, run in enumerate(running.as_one("run_compared", choice, changes), start=1):
         found += [run] if run is not None and run.n_tasks == len(sequence) else []
-        if missing and found:
+        if state.visit().job is not None and found:
             ahead = comparison_summary(comparison_table(score_table(found)), state.title_of(choice.dataset))
             left = sum(len(IMRC_RULES) if one["methods"] == ("imrc",) else 1 for one in changes[number:])
             here = score_table(found)["method"].nunique()

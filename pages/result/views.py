@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable
 from functools import partial
 from pathlib import Path
@@ -99,7 +100,8 @@ def how_judged(report: Report) -> None:
 
 def _time(report: Report, _sequence: imrc.TaskSequence) -> None:
     heatmaps(report)
-    st.markdown(report.accounts or running.whole(report).accounts)
+    if report.accounts:
+        st.markdown(report.accounts)
 
 
 def heatmaps(report: Report, quantity: result.Quantity = "error") -> None:
@@ -124,7 +126,6 @@ def _budget(_report: Report, _sequence: imrc.TaskSequence) -> None:
     """Show the error against samples per task, and how many samples reach the same error."""
     report = running.current_report(labels=True)
     if report is None or not report.curve:
-        st.info("The tasks are too small for another n.", icon=":material/info:")
         return
     run, table = report.run, budget_table(report.curve)
     st.markdown(report.labels[0])
@@ -132,22 +133,22 @@ def _budget(_report: Report, _sequence: imrc.TaskSequence) -> None:
     charts.csv(table, name=f"label-budget-{run.name}")
 
 
-def _answer(key: Hashable, needs: tuple[imrc.TaskSequence, RunSettings], make: Callable[..., Any]) -> Any:  # noqa: ANN401 - whatever is made
-    """Return what is kept, or make it with progress and Stop; None if stopped, or its largest run `needs` too much."""
+def _answer(key: Hashable, runs: int, needs: tuple[imrc.TaskSequence, RunSettings], make: Callable[..., Any]) -> Any:  # noqa: ANN401 - whatever is made
+    """Return what is kept, or make it in so many runs; None if it waits, was stopped, or a run `needs` too much."""
     slot, kept = st.empty(), _answers.get(key)
     if kept is not None:
         return kept
+    if not running.may_run(*needs) or running.waits("run_what_if", key, runs * running.expected_s(*needs)):
+        return None
     if state.visit().stopped == key:
         running.stopped("what_if", "Stopped before all runs had finished.")
         return None
-    if not running.may_run(*needs):
-        return None
     running.ensure_compiled(slot)
     with keeping.turn(slot) as pace, slot.container():
-        bar = running.stoppable("what_if", key, "Running …")
+        bar, started = running.stoppable("what_if", key), time.monotonic()
 
         def tick(share: float) -> None:
-            bar.progress(share, text=f"Running … {100 * share:.0f} %")
+            bar.progress(share, text=running.how_far(share, time.monotonic() - started))
             pace(share)
 
         made = make(tick=tick)
@@ -201,7 +202,7 @@ def _what_if(report: Report, sequence: imrc.TaskSequence) -> None:
         few = "There are too few rows for blocks of another size with so many samples per task."
         st.info(few if question == "blocks" else "At least 3 tasks are needed.", icon=":material/info:")
         return
-    options: dict[str, Any] = {}
+    options, runs = dict[str, Any](), max(2, len(sizes))
     told: tuple[Any, ...] = ()  # what sentence and chart need beside what was found
     needs = head, settings
     if question == "blocks":
@@ -214,7 +215,7 @@ def _what_if(report: Report, sequence: imrc.TaskSequence) -> None:
         options, told = {"task": left}, (left,)
     _, learn, say, draw, how = _ASKED[question]
     key = (question, *told, head.fingerprint, settings)
-    found = _answer(key, needs, partial(learn, head, settings, **options))
+    found = _answer(key, runs, needs, partial(learn, head, settings, **options))
     if found is None:
         return
     st.markdown(say(found, *told))

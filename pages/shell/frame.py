@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from imrc.datasets import DataError
 from imrc.evaluation import RunResult
 from imrc.evaluation.comparison import run_difference
 from imrc.evaluation.significance import with_error
@@ -139,13 +138,6 @@ def _errors(result: RunResult) -> str:
     return f"{result.measure()}: {' · '.join(told)}"
 
 
-def _kept(choice: Choice) -> RunResult | None:
-    try:
-        return running.kept_result(choice)
-    except DataError:
-        return None
-
-
 def show_line() -> None:
     """Draw the line; the result comes in when the page has it, or at once where it is kept."""
     visit = state.visit()
@@ -164,7 +156,7 @@ def show_line() -> None:
             text += f" · {_errors(result)}"
         words.markdown(f":small[{text}]", width="content")
 
-    fill(_kept(visit.choice))
+    fill(running.kept_result(visit.choice))
     visit.show_result = fill
     pinned = visit.pinned is not None
     label, icon, told = ("Unpin", "keep_off", "Removes the pinned run.") if pinned else ("Pin", "keep", _PIN)
@@ -175,7 +167,7 @@ def show_line() -> None:
 def show_pinned() -> None:
     """Draw the pinned run beside the present one; computed where it is not kept, so the page comes first."""
     visit = state.visit()
-    now = _kept(visit.choice)
+    now = running.kept_result(visit.choice)
     if visit.pinned is None or now is None:
         return
     if visit.pinned == visit.choice:

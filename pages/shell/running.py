@@ -17,6 +17,7 @@ import streamlit as st
 
 import imrc
 from imrc.baselines import PUBLISHED
+from imrc.datasets import DEFAULT, DataError, load
 from imrc.diagnostics import Assessment, assess
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run, join_repetitions, largest_n
 from imrc.evaluation.run import REFERENCE, split_references, with_references
@@ -75,7 +76,7 @@ def _in_store(sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult |
 
 
 AT_ONCE_S = 3.0
-"""A run that is estimated to take longer waits for *Run*."""
+"""What is estimated to take longer waits for *Run*."""
 _FIRST_LOOK_S = 1.0
 """A run that is estimated to take longer is shown after its first repetitions, and refined."""
 _SENTENCE_AT = 5
@@ -152,10 +153,10 @@ def _stop(key: Hashable) -> None:
     state.visit().stopped = key
 
 
-def stoppable(name: str, key: Hashable, text: str | None = None) -> Any:  # noqa: ANN401 - Streamlit's own element
+def stoppable(name: str, key: Hashable) -> Any:  # noqa: ANN401 - Streamlit's own element
     """Draw a progress bar with a Stop button; where it is moved on is also where Stop or a closed tab ends the run."""
     row = st.container(horizontal=True, vertical_alignment="center")
-    bar = row.progress(0.0, text=text, width=300)
+    bar = row.progress(0.0, width=300)
     controls.button("Stop", "stop", f"stop-{name}", "Ends the run.", place=row, on_click=_stop, args=(key,))
     return bar
 
@@ -168,29 +169,62 @@ def stopped(name: str, told: str) -> None:
     controls.button("Go on", "play_arrow", f"again-{name}", "Runs the rest of this experiment.", **then)
 
 
+@cache
+def _shipped_pace() -> float:
+    """Return the pace at which the results that come with the app were made, until a run here has shown another."""
+    table = shipped.table("against")
+    one = table[(table["dataset"] == DEFAULT) & (table["method"] == "imrc:recommended")].iloc[0]
+    return float(one["ms"]) / 1000.0 / run_cells(load(DEFAULT), RunSettings(n=int(one["n"]), repetitions=1))
+
+
 def expected_s(sequence: imrc.TaskSequence, settings: RunSettings) -> float:
-    """Return about how many seconds a run and its references take, by the pace of those before; inf: there is none."""
-    return 1.5 * solver().pace * run_cells(sequence, settings) * len(sequence)
+    """Return about how many seconds a run and its references take, by the pace of those before."""
+    pace = solver().pace if math.isfinite(solver().pace) else _shipped_pace()
+    return 1.5 * pace * run_cells(sequence, settings) * len(sequence)
 
 
 @dataclass
 class Job:
-    """Several runs with one progress bar, by the seconds that each is expected to take."""
+    """Runs with one progress bar, by the seconds that each is expected to take."""
 
-    seconds: float
-    done: float = 0.0
-    now: float = 0.0
-    started: float = field(default_factory=time.monotonic)
+    seconds: float = 1.0  # of all of them
+    done: float = 0.0  # of those that have ended
+    now: float = 1.0  # of the one under way
+    worked: float = 0.0  # what they have really taken so far
 
 
-def as_one(choice: Choice, changes: list[dict[str, Any]], *, whole: bool = True) -> Iterator[RunResult | None]:
-    """Yield what `result_of` returns for each of several changes, with one bar and one time left for all of them."""
+def how_far(share: float, worked: float) -> str:
+    """Return the words beside a bar for the share done of what has run for so many seconds."""
+    left = f", about {duration(worked * (1.0 / share - 1.0))} left" if share > 0.0 else ""
+    return f"{100 * share:.0f} %{left}"
+
+
+def waits(name: str, key: Hashable, seconds: float, **look: Any) -> bool:  # noqa: ANN401 - of a button
+    """Return whether something takes too long to start by itself, and nobody has clicked *Run*, which is drawn."""
+    visit = state.visit()
+    if seconds <= AT_ONCE_S or (visit.asked == key and visit.stopped is None):
+        return False
+
+    def ask() -> None:
+        visit.asked, visit.stopped = key, None
+
+    label = f"Run (about {duration(seconds)})" if math.isfinite(seconds) else "Run"
+    controls.button(label, "play_arrow", name, "You can stop it at any time.", type="primary", on_click=ask, **look)
+    return True
+
+
+def as_one(name: str, choice: Choice, changes: list[Any], *, whole: bool = True) -> Iterator[RunResult | None]:
+    """Yield what `result_of` returns for each of several changes, with one bar for all; what is kept if others wait."""
     visit, expected = state.visit(), [change_s(choice, change, whole=whole) for change in changes]
+    key = state.key_of(visit.sequence_for(choice), choice.settings), repr(changes)
+    if waits(name, key, sum(expected)):
+        changes = [change for change, seconds in zip(changes, expected, strict=True) if not seconds]
+        expected = [0.0] * len(changes)
     job = Job(sum(expected))
-    visit.job = job if 0.0 < job.seconds < math.inf else None
+    visit.job = job if any(expected) else None
     try:
         for change, job.now in zip(changes, expected, strict=True):
-            yield result_of(choice, whole=whole, **change)
+            yield result_of(choice, whole=whole, asked=True, **change)
             job.done += job.now
     finally:
         visit.job = None
@@ -216,22 +250,29 @@ def _cost(method: str, preset: str) -> float:
     return float(ms.get(f"imrc:{preset}" if method == "imrc" else method, _UNKNOWN)) + _TESTING
 
 
-def follow() -> None:
-    """Make what the widgets hold the choice, whose run ends the one under way; a long run waits for *Run*."""
+def follow() -> float:
+    """Make what the widgets hold the choice, whose run ends the one under way, unless it waits for *Run*.
+
+    Return about how many seconds it then takes, inf for a large dataset that has to be read first; 0: nothing waits.
+    """
     visit, held = state.visit(), state.widget_values()
-    if held == visit.choice.values() or held["dataset"] not in visit.known_datasets():
-        visit.slow = None
-    elif (visit.slow is None or visit.slow[0] != held) and not visit.failure:
-        if state.is_large(held["dataset"]) and held["dataset"] != visit.choice.dataset:
-            visit.slow = held, 0.0
-        else:
-            visit.run(_waits)
-
-
-def _waits(choice: Choice, sequence: imrc.TaskSequence) -> float:
-    """Return about how many seconds a run takes that is too long to start by itself, 0 of any other."""
+    if held == visit.choice.values() or held["dataset"] not in visit.known_datasets() or visit.failure:
+        return 0.0
+    asked = visit.asked == "run"  # below these settings
+    if state.is_large(held["dataset"]) and held["dataset"] != visit.choice.dataset and not asked:
+        return math.inf
+    try:
+        choice, notes = visit.fitted(state.wanted_values())
+    except DataError as error:
+        visit.failure, visit.asked = plain(str(error)), None
+        return 0.0
+    sequence = visit.sequence_for(choice)
     seconds = expected_s(sequence, choice.settings)
-    return seconds if AT_ONCE_S < seconds < math.inf and _kept(choice, sequence) is None else 0.0
+    if seconds > AT_ONCE_S and not asked and _kept(choice, sequence) is None:
+        return seconds
+    visit.become(choice, list(notes.values()))
+    visit.link_to_present()
+    return 0.0
 
 
 def _kept(choice: Choice, sequence: imrc.TaskSequence, *, whole: bool = False, **changes: Any) -> RunResult | None:  # noqa: ANN401
@@ -265,9 +306,11 @@ def _changed(choice: Choice, changes: dict[str, Any]) -> RunSettings:
 
 def kept_result(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
     """Return the result of a choice, with `changes` to its settings, if it is there already."""
-    sequence = state.visit().sequence_for(choice)
-    found = _kept(choice, sequence, **changes)
-    return None if found is None else _judged(found, choice, sequence, changes)
+    with contextlib.suppress(DataError):
+        sequence = state.visit().sequence_for(choice)
+        found = _kept(choice, sequence, **changes)
+        return None if found is None else _judged(found, choice, sequence, changes)
+    return None
 
 
 def _judged(result: RunResult, choice: Choice, sequence: imrc.TaskSequence, changes: dict[str, Any]) -> RunResult:
@@ -276,8 +319,11 @@ def _judged(result: RunResult, choice: Choice, sequence: imrc.TaskSequence, chan
     return state.named(result if result.settings.scenario == scenario else result.seen_as(scenario), sequence)
 
 
-def result_of(choice: Choice, *, whole: bool = True, **changes: Any) -> RunResult | None:  # noqa: ANN401 - as above
-    """Return the result of a choice, kept or run now, or what it reached, if anything; if not `whole`, errors do."""
+def result_of(choice: Choice, *, whole: bool = True, asked: bool = False, **changes: Any) -> RunResult | None:  # noqa: ANN401 - as above
+    """Return the result of a choice, kept or run now, or what it reached, if anything; if not `whole`, errors do.
+
+    What takes long waits for *Run*, unless it is the run shown, whose errors do not come with the app, or was `asked`.
+    """
     visit = state.visit()
     sequence = visit.sequence_for(choice)
     key = state.key_of(sequence, choice.settings, **changes)
@@ -286,11 +332,15 @@ def result_of(choice: Choice, *, whole: bool = True, **changes: Any) -> RunResul
     if result is None:
         settings = _changed(choice, changes)
         kept = _in_store(sequence, settings)  # what `imrc sweep` has kept is read, not computed
+        name = "_".join(["run", *changes] if choice == visit.choice else ["run", "pinned"])
+        is_shown = choice == visit.choice and (not _kept(choice, sequence) if not changes else changes == REFERENCE)
         if kept is not None:
             result = kept_runs.put(key, kept)
         elif visit.stopped == key:
             result = _stopped_result(key, sequence, settings)
-        elif may_run(sequence, settings):
+        elif not may_run(sequence, settings):
+            return None
+        elif asked or is_shown or not waits(name, key, change_s(choice, changes)):
             result = _compute(key, sequence, settings, settings.repetitions, slot, beside=not changes)
     if result is None:
         return None
@@ -338,9 +388,9 @@ def current_report(
     return found
 
 
-def whole(report: Report) -> Report:
+def whole(report: Report) -> Report | None:
     """Return the report of the run shown with more than errors, which is run now where only these come with the app."""
-    return report if report.run.ess_tables else current_report(whole=True) or report
+    return report if report.run.ess_tables else current_report(whole=True)
 
 
 def _report(choice: Choice, sequence: imrc.TaskSequence, run: RunResult, references: RunResult | None) -> Report:
@@ -367,14 +417,16 @@ def _show_first(choice: Choice, sequence: imrc.TaskSequence, draw: Callable[[Rep
 
 def runs_by_n(*, kept: bool) -> list[RunResult]:
     """Return the run shown at several n, n rising; none where one was not run to its end, or is not `kept`."""
-    choice, sequence = state.visit().choice, state.visit().sequence()
-    changes, runs = [{"n": n} for n in sample_sizes(largest_n(sequence), choice.settings.n)], []
-    found = (kept_result(choice, **one) for one in changes) if kept else as_one(choice, changes, whole=False)
-    for run in found:
+    choice, sequence, runs = state.visit().choice, state.visit().sequence(), list[RunResult]()
+    changes = [{"n": n} for n in sample_sizes(largest_n(sequence), choice.settings.n)]
+    if len(changes) == 1 and not kept:
+        st.info("The tasks are too small for another n.", icon=":material/info:")
+    there = (kept_result(choice, **one) for one in changes)
+    for run in there if kept else as_one("run_budget", choice, changes, whole=False):
         if run is None or run.n_tasks < len(sequence):
             return []
         runs.append(run)
-    return runs if len(runs) > 1 else []
+    return runs if 1 < len(runs) == len(changes) else []
 
 
 def _stopped_result(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:
@@ -409,7 +461,8 @@ def _compute(
     part = job if len(only) == job.repetitions else replace(job, repetitions=len(only))
     visit.partial = None if begin else (key, part, steps)
     waiting, slot = slot, slot if visit.line is None else visit.line
-    bar, before = None, visit.worked if begin else 0.0
+    bar, is_alone = None, visit.job is None or visit.job.now == visit.job.seconds
+    visit.job = under_way = Job() if visit.job is None or (is_alone and not begin) else visit.job
 
     def show() -> None:
         """Show how far the run is."""
@@ -420,11 +473,9 @@ def _compute(
         if bar is None:
             with slot.container():
                 bar = stoppable(f"{settings.preset}-{settings.methods[0]}-{settings.n}-{begin}", key)
-        share, worked = (begin + len(only) * number / total) / settings.repetitions, before + elapsed
-        if (job := visit.job) is not None:
-            share, worked = min((job.done + job.now * share) / job.seconds, 1.0), time.monotonic() - job.started
-        left = f", about {duration(worked * (1.0 / share - 1.0))} left" if share > 0.0 else ""
-        bar.progress(share, text=f"{100 * share:.0f} %{left}")
+        share = (begin + len(only) * number / total) / settings.repetitions
+        share = min((under_way.done + under_way.now * share) / under_way.seconds, 1.0)
+        bar.progress(share, text=how_far(share, under_way.worked + elapsed))
 
     with keeping.turn(waiting) as pace, contextlib.closing(iter_run(sequence, job, only=only, tick=show)) as run:
         started = time.monotonic()  # waiting for a place does not count, nor a pause after Stop
@@ -432,8 +483,8 @@ def _compute(
             steps.append(step)
             show()
             pace(step.number / step.total)
-        visit.worked = before + time.monotonic() - started
-    if bar is not None and visit.job is None:
+        under_way.worked += time.monotonic() - started
+    if bar is not None and is_alone:
         slot.empty()
     visit.partial = None
     found = RunResult.from_steps(part, sequence, steps)

@@ -10,20 +10,13 @@ import imrc
 from imrc import datasets
 from imrc.core.settings import SETTINGS
 from imrc.features import FEATURE_DESCRIPTIONS, WITH_FREQUENCIES
-from imrc.wording import duration
 from pages.shell import controls, frame, guard, running, state
 from pages.shell.choice import OWN, PRESET_TITLES, Choice, plain
 
 _HALF_PX = 122
 """Two numbers side by side, also on a phone."""
 _STEPS = {"frequencies": 10, "sigma2": 1.0}
-_DOWNLOADS = (
-    "Downloads the dataset once, verifies it, and keeps it on this computer. Until then, the current result stays."
-)
-_RUNS = (
-    "Short runs start by themselves when you change a value. Longer ones wait for this button, and until then you see "
-    "the result for the previous values."
-)
+_DOWNLOADS = "Downloads the dataset once, verifies it, and keeps it on this computer."
 
 # Where the sidebar is closed, as on phones, a browser draws its widgets only when it is opened, and takes their values
 # from the defaults of the last run of the script: a value set in the session before that is lost, and the smallest
@@ -118,7 +111,7 @@ def _offer(name: str) -> None:
         st.markdown(plain(status.by_hand))
 
 
-def _settings(visit: state.Visit) -> None:
+def _settings(visit: state.Visit, waits: float) -> None:
     listed, known = visit.listed_datasets(), visit.known_datasets()
     names = [name for name in (OWN, *datasets.names()) if name in listed]
     titles = {name: f"{state.title_of(name)}{'' if name in known else ' ⤓'}" for name in names}
@@ -144,11 +137,8 @@ def _settings(visit: state.Visit) -> None:
     _setting("preset")
     if visit.failure:
         st.error(visit.failure, icon=":material/broken_image:")
-    elif visit.slow is not None:
+    elif running.waits("run", "run", waits, width="stretch"):
         st.html("<style>.st-key-frame0, .st-key-frame3 { opacity: 0.45; }</style>")
-        takes = f" (about {duration(visit.slow[1])})" if visit.slow[1] else ""
-        look = {"type": "primary", "width": "stretch"}
-        controls.button(f"Run{takes}", "play_arrow", "run", _RUNS, on_click=visit.run, **look)
     with st.expander("More"):  # what few visitors change; what has no effect now is left out and kept
         state.keep_widgets(("frequencies", "sigma2", "loss"))
         _setting("features")
@@ -167,8 +157,7 @@ def show(settings: bool) -> None:
     with st.sidebar:
         st.caption("Learn tasks from few samples each, and see whether borrowing between them pays.")
         if settings:
-            running.follow()
-            _settings(state.visit())
+            _settings(state.visit(), running.follow())
         else:
             state.keep_widgets()
         st.markdown(f":small[{guard.LINK} · Version {imrc.__version__}]")

@@ -101,8 +101,6 @@ class Visit:
     choice: Choice = field(default_factory=Choice)  # what is shown
     notes: list[str] = field(default_factory=list)  # what was corrected in it
     failure: str = ""  # why the values of the widgets could not become the choice
-    # Values of widgets that wait for Run, and about how many seconds they would take.
-    slow: tuple[dict[str, Any], float] | None = None
     pinned: Choice | None = None  # the run that stays beside the present one
     link: dict[str, str] = field(default_factory=dict)  # what the address bar says of the choice and the pinned run
     link_waits: bool = False  # the address bar has yet to be told
@@ -129,9 +127,8 @@ class Visit:
     # Writes the result of the present run into the frame of the page, and the place in it for progress.
     show_result: Callable[[RunResult], object] | None = None
     line: Any = None
-    worked: float = 0.0  # seconds that its repetitions so far took
     job: Any = None  # the `running.Job` that the runs under way are part of
-    asked: Hashable = None  # the comparison that *Run* was clicked for
+    asked: Hashable = None  # the key of what *Run* was clicked for
 
     def known_datasets(self) -> set[str]:
         """Names this visitor can run."""
@@ -180,35 +177,20 @@ class Visit:
         except DataError as error:
             notes.append(f"{plain(str(error))} {default} is shown.")
             choice, corrected = self.fitted({**values, "dataset": datasets.DEFAULT})
-        self._become(choice, [*notes, *corrected.values()])
+        self.become(choice, [*notes, *corrected.values()])
         if missing and wanted != OWN:
             # The dataset asked for stays selected: its download is then at hand.
             st.session_state["dataset"] = wanted
             self.fit_widgets()
-
-    def run(self, takes: Callable[[Choice, imrc.TaskSequence], float] = lambda *_: 0.0) -> None:
-        """Make what the widgets ask for the choice, or say why not; a run that `takes` seconds waits for *Run*."""
-        self.slow = None
-        if st.session_state["dataset"] not in self.known_datasets():
-            return
-        try:
-            choice, notes = self.fitted(wanted_values())
-        except DataError as error:
-            self.failure = plain(str(error))
-            return
-        if seconds := takes(choice, self.sequence_for(choice)):
-            self.slow = widget_values(), seconds
-            return
-        self._become(choice, list(notes.values()))
-        self.link_to_present()
 
     def fitted(self, values: Mapping[str, object]) -> tuple[Choice, dict[str, str]]:
         """Return the choice these values make with its data, and what was corrected."""
         asked, notes = from_values(values, self.known_datasets())
         return fit_to_dataset(asked, self.sequence_for(asked), notes), notes
 
-    def _become(self, choice: Choice, notes: list[str]) -> None:
-        self.choice, self.notes, self.failure, self.slow, self.stopped = choice, notes, "", None, None
+    def become(self, choice: Choice, notes: list[str]) -> None:
+        """Make this the choice, and let the widgets show it."""
+        self.choice, self.notes, self.failure, self.stopped, self.asked = choice, notes, "", None, None
         self.begun = {}
         st.session_state.update(choice.values())
 

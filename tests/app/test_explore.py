@@ -12,6 +12,7 @@ from imrc.evaluation import RunSettings, what_if
 from imrc.evaluation.measures import measure_rows
 from imrc.evaluation.significance import with_error
 from imrc.evaluation.weights import task_weights, weights_sentence
+from imrc.wording import RULES
 from pages.shell import running
 from tests.app.conftest import link, metrics, set_value, texts
 
@@ -26,12 +27,8 @@ def test_a_visitor_who_changes_nothing_sees_a_finished_result(app):
     test = app()
     assert "**learning forward and backward makes the fewest errors** (.014): " in texts(test)
     expected = imrc.evaluate(imrc.datasets.load("six_or_nine", tasks=20, seed=0), n=4)
-    for rule, label in (
-        ("single", "Error, alone"),
-        ("forward", "Error, forward"),
-        ("forward_backward", "Error, forward and backward"),
-    ):
-        assert metrics(test)[label] == with_error(expected.headline()[rule])
+    for rule, title in RULES.items():
+        assert metrics(test)[f"Error, {title.lower()}"] == with_error(expected.headline()[rule])
 
 
 def test_labels_follow_the_dataset_until_somebody_sets_them(app):
@@ -52,20 +49,24 @@ def test_a_run_starts_when_a_value_changes_and_a_long_one_waits_for_its_button(a
     assert "run" not in {button.key for button in test.button}
     monkeypatch.setattr(running, "AT_ONCE_S", 0.0)
     test = run(test, n=30)
-    assert metrics(test) == second
-    assert link(test)["n"] == "20"
+    assert (metrics(test), link(test)["n"]) == (second, "20")
     (button,) = [button for button in test.button if button.key == "run"]
     assert re.fullmatch(r"Run \(about \d+ s\)", button.label)
     test = button.click().run()
-    assert metrics(test) != second
-    assert link(test)["n"] == "30"
-    # What is there already waits for nobody.
-    assert metrics(run(test, n=20)) == second
+    assert (metrics(test) != second, link(test)["n"]) == (True, "30")
+    # What is there already waits for nobody, and views below wait by the same rule.
+    test = run(test, n=20)
+    assert metrics(test) == second
+    for view, said in (("budget", "An error of"), ("what_if", "cut into blocks of equal size")):
+        test = test.radio(key="view").set_value(view).run()
+        assert said not in texts(test)
+        assert said in texts(test.button(key=f"run_{view}").click().run())
 
 
 def test_a_first_look_has_three_repetitions_and_no_advice_then_five_and_a_sentence(app, nothing_kept, monkeypatch):
     looks, draw = [], running._show_first
     monkeypatch.setattr(running, "_show_first", lambda of, tasks, _, slot: draw(of, tasks, looks.append, slot))
+    monkeypatch.setattr(running, "_FIRST_LOOK_S", 0.0)
     test = app(dataset="random_walk", k="4", n="5", repetitions="6")
     look, more = looks
     assert (look.is_first_look, look.run.settings.repetitions, look.advice.advised) == (True, 3, None)
@@ -99,9 +100,8 @@ def test_the_representation_follows_the_preset_until_somebody_sets_it(app):
         assert (test.selectbox(key="features").value, link(test)["features"]) == (kind, kind)
     test = run(run(test, features="standardised"), preset="paper")
     assert link(test)["features"] == "standardised"
-    expected = imrc.evaluate(
-        imrc.datasets.load("trend", tasks=5), n=6, features="standardised", preset="paper"
-    ).headline()
+    trend = imrc.datasets.load("trend", tasks=5)
+    expected = imrc.evaluate(trend, n=6, features="standardised", preset="paper").headline()
     assert metrics(test)["Error, forward"] == with_error(expected["forward"])
 
 
