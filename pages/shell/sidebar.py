@@ -128,6 +128,7 @@ def _settings(visit: state.Visit, waits: float) -> None:
     _facts(name, visit)
     if name not in known:
         _offer(name)
+        st.caption(f"Until it is here, you see *{plain(state.title_of(visit.choice.dataset))}*, dimmed.")
     own = visit.own_sequence if name == OWN else None
     with st.container(horizontal=True):
         _setting("n")
@@ -137,7 +138,7 @@ def _settings(visit: state.Visit, waits: float) -> None:
     _setting("preset")
     if visit.failure:
         st.error(visit.failure, icon=":material/broken_image:")
-    elif running.waits("run", "run", waits, width="stretch"):
+    elif running.waits("run", "run", waits, width="stretch") or name not in known:
         st.html("<style>.st-key-frame0, .st-key-frame3 { opacity: 0.45; }</style>")
     with st.expander("More"):  # what few visitors change; what has no effect now is left out and kept
         state.keep_widgets(("frequencies", "sigma2", "loss"))
