@@ -186,7 +186,7 @@ def task_ticks(labels: Sequence[str], first: int = 1, ticks: int = 8, *, down: b
     """
     names = [str(label).strip() for label in labels]
     if names == [str(first + i) for i in range(len(names))]:
-        return whole_numbers(len(names), max(ticks, 12))
+        return whole_numbers(len(names), ticks if down else max(ticks, 12))
     step = max(1, math.ceil(len(names) / ticks))
     names = names[::step]
     years, days = zip(*map(date_parts, names), strict=True)

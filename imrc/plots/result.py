@@ -142,10 +142,10 @@ def decision_chart(errors: pd.DataFrame, measure: str = "error") -> go.Figure:
     """
     numbers, names, best = [], [], int(errors["error"].to_numpy().argmin())
     known = bool(np.isfinite(errors[["low", "high"]]).all(axis=None))
-    key = ["bars: 95 % intervals" if known else "one repetition: no intervals", "bold: lowest", "✓ advised"]
-    key = key if errors["advised"].any() else key[:2]
-    drawn = Chart("What could you do?", " · ".join(key), height=106 + 36 * len(errors))
-    drawn.x(_AXIS[measure], **decimals(errors[["error", "low", "high"]]))
+    key = "bars: 95 % intervals" if known else "one repetition: no intervals"
+    key += " · ✓ advised" * bool(errors["advised"].any())
+    drawn = Chart("What could you do?", key, height=106 + 36 * len(errors))
+    drawn.x(_AXIS[measure], **decimals(errors[["error", "low", "high"]], ticks=4))
     for one in errors.itertuples():
         names.append("<br>".join(escaped(textwrap.wrap(one.title, 20))))
         number, symbol = decimal(one.error), "diamond" if one.strategy in ("majority", "pooled") else "circle"
@@ -216,13 +216,13 @@ def error_heatmaps(
         drawn.cells(column_at, row_at, grid, scale, panel=number, text=texts, hoverinfo="text", **gaps)
     room = 0.5 if by_lag else half
     ends = [column_at[0] - room, column_at[-1] + room]
-    drawn.x(range=ends, showgrid=False, **whole_numbers(len(column_at), 6))
+    drawn.x(range=ends, showgrid=False, **whole_numbers(len(column_at), 3))
     drawn.x(text, panel=(len(tables) + 1) // 2)
     # Names are at tasks that follow each other.
-    ticks = task_ticks(first.drop_duplicates("task")["label"].tolist(), ticks=10, down=True) if half == 0.5 else {}
+    ticks = task_ticks(first.drop_duplicates("task")["label"].tolist(), ticks=7, down=True) if half == 0.5 else {}
     drawn.y("task", range=[tasks + half, row_at[0] - half], showgrid=False, **ticks)
     low, high = _range(np.concatenate([table["value"] for table in tables.values()]), quantity)
-    drawn.colours(scale, low, high, **bar_below(low, high, sign=quantity == "difference", len=0.6))
+    drawn.colours(scale, low, high, **bar_below(low, high, ticks=3, sign=quantity == "difference", len=0.6))
     return drawn.figure(gap=0.025, share_y=True, legend=False, above=72, below=98)
 
 

@@ -160,7 +160,7 @@ def moving_clouds(clouds: Clouds) -> go.Figure:
         return [{"x": points[codes == c, 0], "y": points[codes == c, 1]} for c in range(len(clouds.classes))]
 
     shown = range(len(clouds.labels))
-    told = f"rows of each task; drag the slider{_some(len(shown), clouds.tasks)}"
+    told = f"drag the slider{_some(len(shown), clouds.tasks)}"
     drawn, ends = Chart("What is a task?", told, height=290), np.column_stack([low - room, high + room])
     drawn.x(f"across: {across}{' · ' if short else '<br>'}up: {up}", range=ends[0], showticklabels=False)
     drawn.y(range=ends[1], showticklabels=False)

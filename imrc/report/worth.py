@@ -18,20 +18,13 @@ from imrc.evaluation.settings import BORROWING
 from imrc.evaluation.significance import interval_columns, mean_interval, with_error
 from imrc.paper.grid import accounts
 from imrc.planning import Plan, effective_samples_of
-from imrc.wording import RULES, capital, decimal, listed
+from imrc.wording import RULES, capital, decimal
 
 _TURNS_BACK = 0.6
 """Neighbours are this much less alike than tasks two apart where every step undoes the one before."""
 _RARELY = 0.6
 """A rule that borrowed in fewer of its steps has judged by itself that neighbours mislead."""
 _ALONE = {"adaptation": "learning the newest task alone", "next_task": "learning the last task alone"}
-_WHOSE = {
-    "average": "Learnt from its own {} samples and those of other tasks, a task is worth",
-    "end": "Learnt from its own {} samples and those of all other tasks, a task is worth",
-    "newest": "Learnt from its own {} samples and those of the tasks before it, the newest task is worth",
-    "before": "Before it has any labels, and so from the tasks before it alone, the next task is worth",
-}
-"""How a task comes to its effective samples in a scenario, by the errors that are averaged."""
 
 
 def measured_sentence(result: RunResult, title: str | None = None) -> str:
@@ -99,12 +92,12 @@ def accounts_sentence(result: RunResult) -> str:
     else:
         return ""
     window = result.settings.learner.W
-    samples = f"{_WHOSE[result.scenario.kind].format(result.settings.n)} {worth:,.1f} samples in this run, on average."
+    whose = {"newest": "the newest task", "before": "the next task, before it has labels,"}
+    samples = f"On average, {whose.get(result.scenario.kind, 'a task')} is worth {worth:,.1f} samples."
     if not found:
         return f"Each rate of change is the mean of the {window} nearest squared differences (W = {window}). {samples}"
-    given = listed([f"{100 * share:.0f}\u00a0% for {kind}" for kind, share in found.items()])
-    arrivals = "every new task" if window == "all" else f"the last {window} tasks"
-    return f"How well an assumption predicted {arrivals} (W = {window}) decides its weight: {given}. {samples}"
+    given = ", ".join(f"{kind} {100 * share:.0f}\u00a0%" for kind, share in found.items())
+    return f"Weights by past predictions (W = {window}): {given}. {samples}"
 
 
 def worth_sentence(result: RunResult, verdict: Verdict | None = None) -> str:

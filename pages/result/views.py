@@ -86,16 +86,15 @@ def strategies(report: Report, *, name: str = "decision", over: tuple[Any, Any] 
 
 
 def how_judged(report: Report) -> None:
-    """Say what the errors are, and what a reader should know of them."""
-    many, averaged = report.run.settings.repetitions, HEADLINES[report.run.scenario.kind]
-    over = f"{many} repetitions" if many > 1 else "one repetition"
-    learner, *notes = report.decision.notes
-    told = f"{in_words(report, 'with its standard error')}  \n{learner}"
-    if not report.run.ess_tables:
+    """Say over what errors are averaged, and what a reader should know of them."""
+    run, (learner, *notes) = report.run, report.decision.notes
+    averaged, many = HEADLINES[run.scenario.kind], run.settings.repetitions
+    told = [f"{capital(report.decision.measure)}: {averaged}.", in_words(report, "with its standard error"), learner]
+    if not run.ess_tables:
         made = "computed by {command} on {date}".format(**shipped.index()["grid"])
-        told += f"  \nThese errors come with the app, {made}. On another processor, a few answers may differ."
-    said = [f"{capital(report.decision.measure)}: {averaged}, over {over}.", *notes]
-    st.caption("  \n".join(said), help=told)
+        told.append(f"These errors come with the app, {made}. On another processor, a few answers may differ.")
+    over = f"Mean over {many} repetitions." if many > 1 else "One repetition."
+    st.caption("  \n".join([over, *notes]), help="  \n".join(told))
 
 
 def _time(report: Report, _sequence: imrc.TaskSequence) -> None:

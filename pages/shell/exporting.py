@@ -38,14 +38,14 @@ def buttons(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
         _report(found, choice, sequence)
         with st.popover("Link", help="The address of this view, including all its settings."):
             st.code(f"{st.context.url}?{urlencode(st.query_params.to_dict())}".rstrip("?"), wrap_lines=True)
+            if choice.dataset == OWN:
+                st.caption("It never contains your file. Whoever opens it has to upload the file again.")
         with st.popover("Code", help="Code that reproduces this run, in Python or in a terminal."):
             texts = found.repeated_by(*_source(choice))
             for (name, text), language in zip(texts.items(), ("python", "bash"), strict=True):
                 st.caption(name)
                 st.code(text, language=language, wrap_lines=True)
             st.caption("For LaTeX, end the script with `print(report.to_latex())`; *Against others* has a table, too.")
-    if choice.dataset == OWN:
-        st.caption("The link contains all settings but never your file. Whoever opens it has to upload the file again.")
 
 
 def _html(found: Report, sequence: Callable[[], imrc.TaskSequence], **options: Any) -> str:  # noqa: ANN401
