@@ -21,11 +21,10 @@ from imrc.wording import decimal, ends, fewest, in_columns, unmarked
 
 
 class _Words(NamedTuple):
-    """What texts call a strategy: as the cause of errors, as what to do, and as a title if it is not the usual one."""
+    """What texts call a strategy: as the cause of errors, and as what to do."""
 
     doing: str
     action: str = ""
-    title: str = ""
 
 
 _REVISE = "Update the rule with each new task, and also revise the rules of earlier tasks."
@@ -40,11 +39,7 @@ _WORDS = {
 }
 _WORDS_IN: dict[str, dict[str, _Words]] = {
     "multi_task": {
-        "forward_backward": _Words(
-            "learning all tasks, each with its own rule",
-            "Learn all tasks together, and keep a rule for each.",
-            "All tasks, each with its own rule",
-        )
+        "forward_backward": _WORDS["forward_backward"]._replace(action="Learn all tasks at once, with one rule each."),
     },
     "adaptation": {
         "forward": _WORDS["forward"]._replace(action="Learn the newest task with the help of the tasks before it.")
@@ -212,7 +207,7 @@ def decide(
     missed = {name: run.misses(name, kind) for name, run in runs.items()} if rare else {}
     recall = {name: 1.0 - float(values.mean()) for name, values in missed.items() if values is not None}
     strategies = tuple(
-        Strategy(name, words[name].title or STRATEGY_TITLES[name], tuple(values.tolist()), recall.get(name))
+        Strategy(name, STRATEGY_TITLES[name], tuple(values.tolist()), recall.get(name))
         for name, values in errors.items()
     )
     same = _SAME_LEARNER if result.loss == "log" else _OTHER_LEARNER

@@ -19,7 +19,7 @@ level = "##" if lands else "#"
 headline = st.container(key="lower_headline" if lands else "headline")
 headline.empty()  # a container of nothing would take no room
 with st.container(key="to_do"):
-    to_do, to_take = st.columns([10, 11], gap="small", vertical_alignment="center")
+    to_do, to_take = st.columns([7, 9], gap="small", vertical_alignment="center")
 if lands:  # its picture is above
     with st.container(key="closer"):
         chart, below = st.columns([1, 2], gap="medium")

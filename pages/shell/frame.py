@@ -64,7 +64,9 @@ STYLE = f"""<style>
 [data-testid=stMain] h2:not([class*=headline] *) {{ font-size: 1.1rem; font-weight: 600; padding: 0.75rem 0 1rem }}
 [data-testid=stMain] :is([class*=headline] :is(h1, h2), .st-key-landing_title h1, .st-key-to_do h3) {{ padding: 0 }}
 .stMainBlockContainer.stMainBlockContainer {{ max-width: none }}
-.st-key-run_line.st-key-run_line {{ overflow: visible }}
+.st-key-run_line.st-key-run_line {{ overflow: visible; flex-wrap: nowrap }}
+.st-key-run_line > * {{ flex: 0 1 auto; min-width: 0 }}
+.st-key-run_line > :has([data-testid=stProgress]) {{ flex: 0 0 19rem }}
 .st-key-landing_title.st-key-landing_title {{ min-height: 2.5rem }}
 .st-key-landing.st-key-landing {{ min-height: 25.2rem }}
 .st-key-lower_headline.st-key-lower_headline {{ min-height: 3.4rem }}
@@ -81,11 +83,13 @@ STYLE = f"""<style>
   .st-key-closer [data-testid=stColumn].stColumn {{ flex: none; width: 100% }}
 }}
 @media (max-width: {PHONE_PX}px) {{
+  .st-key-run_line.st-key-run_line {{ flex-wrap: wrap }}
   .st-key-landing_title.st-key-landing_title {{ min-height: 5.5rem }}
   .st-key-landing.st-key-landing {{ min-height: 46rem }}
   .st-key-lower_headline.st-key-lower_headline {{ min-height: 8rem }}
   .st-key-headline.st-key-headline {{ min-height: 12.5rem }}
-  .st-key-to_do.st-key-to_do {{ min-height: 10.5rem }}
+  .st-key-to_do.st-key-to_do {{ min-height: 11.25rem }}
+  [data-testid=stMain] .st-key-to_do h3 {{ padding: 0 0 0.75rem }}
   .st-key-own_upload.st-key-own_upload {{ min-height: 9.3rem }}
   [class*=st-key-head_][class*=st-key-head_] {{ min-height: 25rem }}
   :is(.st-key-paper_part, .st-key-paper_method, .st-key-paper_error).element-container {{ min-width: 100% }}

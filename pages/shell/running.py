@@ -156,7 +156,7 @@ def _stop(key: Hashable) -> None:
 def stoppable(name: str, key: Hashable) -> Any:  # noqa: ANN401 - Streamlit's own element
     """Draw a progress bar with a Stop button; where it is moved on is also where Stop or a closed tab ends the run."""
     row = st.container(horizontal=True, vertical_alignment="center")
-    bar = row.progress(0.0, width=300)
+    bar = row.progress(0.0, width=200)
     controls.button("Stop", "stop", f"stop-{name}", "Ends the run.", place=row, on_click=_stop, args=(key,))
     return bar
 
