@@ -115,21 +115,23 @@ class RateOfChange:
         self._since += gap
         if not len(y):
             return
-        last, self._last = self._last, {}
-        for c in np.unique(y).tolist():
-            rows = X[y == c]
-            average = rows.mean(axis=0)
-            self._last[c] = average, len(rows)
-            self._squares = self._squares + ((rows - average) ** 2).sum(axis=0)
-            self._freedom += len(rows) - 1
+        from imrc.solvers._sums import group_squares, group_sums
+
+        last, self._last, counts, rows = self._last, {}, np.bincount(y), np.ascontiguousarray(X)
+        averages = group_sums(rows, y, len(counts)) / np.maximum(counts, 1)[:, None]
+        squares = group_squares(rows, y, averages)
+        for c in np.flatnonzero(counts).tolist():
+            self._last[c] = averages[c], int(counts[c])
+            self._squares = self._squares + squares[c]
+            self._freedom += self._last[c][1] - 1
         variance = self._squares / max(self._freedom, 1)
         varies = variance > NEGLIGIBLE_VARIANCE
-        both = [c for c in self._last if c in last]
-        if both and varies.any() and self._since > 0.0:
+        variance, both = variance[varies], [c for c in self._last if c in last]
+        if both and len(variance) and self._since > 0.0:
             moved = []
             for c in both:
                 (average, count), (before, count_before) = self._last[c], last[c]
-                squared = float(((average - before)[varies] ** 2 / variance[varies]).mean())
+                squared = float(((average - before)[varies] ** 2 / variance).mean())
                 moved.append(count / len(y) * (squared - 1.0 / count - 1.0 / count_before))
             self._excess.add(np.array([np.mean(moved), self._since]))
         self._since = 0.0

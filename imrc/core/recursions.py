@@ -18,31 +18,23 @@ from numpy.typing import ArrayLike, NDArray
 from imrc._types import Floats
 
 
-def sample_moments(
-    X1: Floats, y: NDArray[np.int64], n_classes: int, *, with_variance: bool = True
-) -> tuple[Floats, Floats]:
+def sample_moments(X1: Floats, y: NDArray[np.int64], n_classes: int) -> tuple[Floats, Floats]:
     """Return the sample average of Phi(x, y) and its mean squared error s = sigma^2 / n, eq. (4), each (C (D + 1),).
 
     X1 (n, D + 1) has the intercept first. A sample contributes zeros to the blocks of the other classes, so averages
     and variances (ddof = 1) follow from class-wise sums without forming Phi. With n = 1 the variance is taken as 0, the
-    limit of the other degenerate cases; without `with_variance` s is empty.
+    limit of the other degenerate cases.
 
     >>> tau, s = sample_moments(np.array([[1.0, 2.0], [1.0, 4.0]]), np.array([0, 1]), 2)
     >>> tau.tolist(), s.tolist()
     ([0.5, 1.0, 0.5, 2.0], [0.25, 1.0, 0.25, 4.0])
     """
-    n = len(X1)
-    blocks = np.zeros((n_classes, X1.shape[1]))
-    spread = np.zeros_like(blocks) if with_variance else np.zeros((0, 0))
-    for c in range(n_classes):
-        rows = X1[y == c]
-        if len(rows) == 0:
-            continue
-        blocks[c] = rows.sum(axis=0) / n
-        if with_variance and n > 1:
-            # Deviations and not raw second moments, so that constant components give exactly zero.
-            deviations = ((rows - blocks[c]) ** 2).sum(axis=0) + (n - len(rows)) * blocks[c] ** 2
-            spread[c] = deviations / (n - 1) / n
+    from imrc.solvers._sums import group_squares, group_sums
+
+    n, others = len(X1), len(X1) - np.bincount(y, minlength=n_classes)[:, None]
+    blocks = group_sums(X1, y, n_classes) / n
+    # Deviations and not raw second moments, so that constant components give exactly zero.
+    spread = (group_squares(X1, y, blocks) + others * blocks**2) / max(n - 1, 1) / n
     return blocks.ravel(), spread.ravel()
 
 
@@ -55,18 +47,13 @@ def smoothed_variance(X1: Floats, y: NDArray[np.int64], n_classes: int) -> Float
     >>> smoothed_variance(np.array([[1.0, 2.0]]), np.array([1]), 2).reshape(2, 2)[:, 0]
     array([0.1875, 0.1875])
     """
-    n = len(X1)
-    squares = X1**2
-    mean, mean_square = X1.mean(axis=0), squares.mean(axis=0)
-    variance = np.empty((n_classes, X1.shape[1]))
-    for c in range(n_classes):
-        rows = y == c
-        count = int(rows.sum())
-        share = (count + 0.5) / (n + 0.5 * n_classes)
-        first = (X1[rows].sum(axis=0) + mean) / (count + 1)
-        second = (squares[rows].sum(axis=0) + mean_square) / (count + 1)
-        variance[c] = share * second - (share * first) ** 2
-    return variance.ravel()
+    from imrc.solvers._sums import group_sums
+
+    squares, counts = X1**2, np.bincount(y, minlength=n_classes)[:, None]
+    share = (counts + 0.5) / (len(X1) + 0.5 * n_classes)
+    first = (group_sums(X1, y, n_classes) + X1.mean(axis=0)) / (counts + 1)
+    second = (group_sums(squares, y, n_classes) + squares.mean(axis=0)) / (counts + 1)
+    return np.asarray(share * second - (share * first) ** 2).ravel()
 
 
 def combine(tau: Floats, s: Floats, tau_other: Floats, s_other: Floats) -> tuple[Floats, Floats]:
@@ -101,9 +88,7 @@ def forward_step(tau: Floats, s: Floats, tau_fwd: Floats, s_fwd: Floats, d: Floa
 
 
 def revise(
-    newest: tuple[Floats, Floats],
-    earlier: Iterable[tuple[Floats, Floats, Floats, Floats]],
-    changes: Iterable[Floats],
+    newest: tuple[Floats, Floats], earlier: Iterable[tuple[Floats, Floats, Floats, Floats]], changes: Iterable[Floats]
 ) -> Iterator[tuple[Floats, Floats]]:
     """Yield forward and backward estimates of the tasks before the newest, eq. (10), the nearest first.
 

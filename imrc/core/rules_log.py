@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -117,9 +117,9 @@ class _Store:
         """
         from imrc.solvers.logistic import solve_in_turn
 
-        moving, primal = np.array([place in self._moving for place in places]), self.needs_features(weights)
-        widths = np.where(primal, self.X.shape[1] * (1 + moving), len(self.gram))
-        starts = np.zeros((len(places), self.n_classes, widths.max()))
+        moving, primal = [place in self._moving for place in places], self.needs_features(weights).tolist()
+        widths = np.where(primal, self.X.shape[1] * (1 + np.array(moving)), len(self.gram)).tolist()
+        starts = np.zeros((len(places), self.n_classes, max(widths)))
         for start, width, begin, of_features in zip(starts, widths, begins, primal, strict=True):
             found = self._found(begin, primal=of_features)
             if found is not None:
@@ -137,7 +137,7 @@ class _Store:
             times=self.periods,
             moving=moving,
         )
-        for place, solution, width, of_features in zip(places, found, widths, primal.tolist(), strict=True):
+        for place, solution, width, of_features in zip(places, found, widths, primal, strict=True):
             self.solutions[place] = solution[:, :width].copy(), of_features
         return list(zip(values.tolist(), iterations.tolist(), strict=True))
 
@@ -146,7 +146,7 @@ class _Store:
         primal = bool(self.needs_features(weights[None])[0])
         found = {i: one for i, other in enumerate(places) if (one := self._found(other, primal=primal)) is not None}
         if found:
-            self.solutions[place] = np.tensordot(shares[list(found)], list(found.values()), axes=1), primal
+            self.solutions[place] = averaged(shares[list(found)], np.array(list(found.values()))), primal
 
     def _found(self, place: Hashable, *, primal: bool) -> Floats | None:
         """Return what is found there as coefficients of features or of rows; None if there is none of rows."""
@@ -236,14 +236,12 @@ class LogLossLearner:
             self._before.add(total_log_loss(scaled(X1) @ self._to_come(gap).transpose(0, 2, 1), y))
         self.add(X1, y, gap)
         alone, spent = self._learn_candidates(y)
-        newest, revised = self._learn_tasks(revise=revise)
-        # The iterations for the newest rule include those for the candidates from which its solver begins.
-        return LogStep(alone, replace(newest, iterations=spent + newest.iterations), revised)
+        return LogStep(alone, *self._learn_tasks(spent, revise=revise))
 
     def predicted(self, gap: float = 1.0) -> TaskEstimate:
         """Return the rule for the next task, `gap` periods after the newest, the average of the candidates' rules."""
         shares, (worth, tracked) = self.shares(coming=True), self._tracked[0]
-        rule = np.tensordot(shares, self._to_come(gap), axes=1)
+        rule = averaged(shares, self._to_come(gap))
         worth = max(borrowed(worth, self._change.over([gap])[0]), 1.0)
         return self._with_means(tracked, worth, worth, primal_parameters(rule), shares @ self._weights.forward()[0])
 
@@ -336,17 +334,17 @@ class LogLossLearner:
             self._at.add(total_log_loss(store.scores(judged, held), store.y[held]))
             for one in judged:
                 del store.solutions[one]
-        self._coming, spent, found = None, sum(iterations for _, iterations in solved), solved[self._alone]
+        self._coming, spent = None, sum(iterations for _, iterations in solved)
         if not len(y):
             nothing, unknown = np.zeros_like(self._variance), np.full_like(self._variance, np.nan)
             return TaskEstimate(nothing, np.full_like(nothing, np.inf), 0.0, unknown, np.nan, np.nan), spent
-        own, worth = weights[self._alone], ess[self._alone]
+        own, worth, (value, iterations) = weights[self._alone], float(ess[self._alone]), solved[self._alone]
+        own = own / own.sum()
+        mse = self._own_mse * (len(y) / worth)  # a task alone has only its own variances, as in the paper
         mu = primal_parameters(self._to_come(1.0)[self._alone])
-        alone = self._with_means(own, worth, worth, mu, own, *found)
-        # A task alone has only its own variances, as in the paper.
-        return replace(alone, mse=self._own_mse * (len(y) / alone.ess)), spent
+        return TaskEstimate(own @ self._averages, mse, worth, mu, value, np.nan, iterations, own), spent
 
-    def _learn_tasks(self, *, revise: bool) -> tuple[TaskEstimate, list[TaskEstimate]]:
+    def _learn_tasks(self, spent: int, *, revise: bool) -> tuple[TaskEstimate, list[TaskEstimate]]:
         """Learn the newest task and those within reach, the nearest first, with the shares of candidates."""
         shares, still, store = self.shares(), self._still, self._store
         tasks = [self._weights.forward(), *(self._weights.revised() if revise else [])]
@@ -366,7 +364,10 @@ class LogLossLearner:
             after = np.append(-1, np.where(near, np.arange(len(near)), -1))
             solved = store.solve(places, *problems, begins=places, after=after, tolerances=TOLERANCE)
             rules = store.parameters(places)
-        self._tracked = self._change.tracked(store.sizes, np.diff(store.times, prepend=store.times[0]).tolist(), self.b)
+        # The iterations for the newest rule include those `spent` on the candidates from which its solver begins.
+        solved[0] = solved[0][0], spent + solved[0][1]
+        gaps = [0.0, *(after - before for before, after in pairwise(store.times))]
+        self._tracked = self._change.tracked(store.sizes, gaps, self.b)
         found = []
         for (_, ess), own, rule, (worth, means), result in zip(
             tasks, weights, rules, self._tracked, solved, strict=False
@@ -375,7 +376,7 @@ class LogLossLearner:
             # To the extent that a task is learnt alone, its own samples count.
             promised = float(ess[self._alone] ** alone * known ** (1.0 - alone))
             mu = primal_parameters(rule) if self._solves else rule
-            found.append(self._with_means(means, known, promised, mu, own if self._solves else means, *result))
+            found.append(self._with_means(means, known, promised, mu, own if self._solves else means, result))
         return found[0], found[1:]
 
     def _problems(
@@ -388,22 +389,15 @@ class LogLossLearner:
         if held is not None:
             weights[:, -sizes[-1] :] *= sizes[-1] / (sizes[-1] - held.sum())
             weights[:, held] = 0.0
-        weights = weights / weights.sum(axis=1, keepdims=True)
+        weights /= weights.sum(axis=1, keepdims=True)
         return weights, self._unit * penalties * self.n_classes / max(self.n_classes - 1, 1) / ess
 
     def _with_means(
-        self,
-        tracked: Floats,
-        known: float,
-        ess: float,
-        mu: Floats,
-        weights: Floats,
-        value: float = np.nan,
-        iterations: int = 0,
+        self, tracked: Floats, known: float, ess: float, mu: Floats, own: Floats, found: tuple[float, int] = (np.nan, 0)
     ) -> TaskEstimate:
         """Return a rule with the tracked mean vector of its task, from `known` effective samples."""
         mean, mse = tracked / tracked.sum() @ self._averages, self._variance / known
-        return TaskEstimate(mean, mse, float(ess), mu, value, np.nan, iterations, weights / weights.sum())
+        return TaskEstimate(mean, mse, float(ess), mu, found[0], np.nan, found[1], own / own.sum())
 
 
 def scaled(X1: Floats) -> Floats:
@@ -411,6 +405,11 @@ def scaled(X1: Floats) -> Floats:
     out = X1.copy()
     out[:, 0] *= INTERCEPT_SCALE
     return out
+
+
+def averaged(shares: Floats, rules: Floats) -> Floats:
+    """Return the average (C, columns) of rules (rules, C, columns) with these shares."""
+    return np.asarray(shares[None].dot(rules.reshape(len(rules), -1)).reshape(rules.shape[1:]))
 
 
 def primal_parameters(coefficients: Floats) -> Floats:

@@ -74,9 +74,7 @@ MOTIONS: dict[str, Motion] = {
         lambda noise, j, change, generator: 0.5 * change * j * noise[0],
     ),
     "mean_reverting": Motion(
-        "Mean-reverting",
-        "Class means wander but are pulled back (autoregression with factor 0.6).",
-        _pulled,
+        "Mean-reverting", "Class means wander but are pulled back (autoregression with factor 0.6).", _pulled
     ),
     "periodic": Motion("Periodic", f"Class means move in a circle with a period of {PERIOD} tasks.", _round),
     "abrupt": Motion(

@@ -1,4 +1,4 @@
-"""Compiled loops of the diagnosis: partial autocorrelation, sums by group, and a statistic of many subsets of rows."""
+"""Compiled loops of the diagnosis: partial autocorrelation, and a statistic of many subsets of rows."""
 
 from __future__ import annotations
 
@@ -41,17 +41,6 @@ def component_pacf(x: Floats, order: Ints, nlags: int) -> Floats:
             out[t - 1, c] = last
             if variance <= 1e-14 * r[0, c]:
                 break
-    return out
-
-
-@njit(cache=True)
-def group_sums(X: Floats, groups: Ints, count: int) -> Floats:
-    """Return the sums of the rows of X (N, D) by group, shape (count, D)."""
-    out = np.zeros((count, X.shape[1]))
-    for i in range(X.shape[0]):
-        row = out[groups[i]]
-        for c in range(X.shape[1]):
-            row[c] += X[i, c]
     return out
 
 

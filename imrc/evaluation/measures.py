@@ -143,8 +143,8 @@ def counted(probabilities: Floats, answers: NDArray[np.int64], y: NDArray[np.int
     weights = (None, confidence, right, losses)
     classes = probabilities.shape[1]
     return (
-        np.stack([np.bincount(bins, one, BINS) for one in weights], axis=1).astype(np.float64),
-        np.stack([np.bincount(y, one, classes) for one in (None, ~right)], axis=1).astype(np.float64),
+        np.array([np.bincount(bins, one, BINS) for one in weights], dtype=np.float64).T,
+        np.array([np.bincount(y, one, classes) for one in (None, ~right)], dtype=np.float64).T,
     )
 
 

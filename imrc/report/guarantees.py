@@ -44,7 +44,7 @@ def plug_in(sequence: TaskSequence, features: object = None, *, largest: int = 2
     rows = mapped(TaskSequence(tuple(sequence[j] for j in tasks), classes=sequence.classes), transform)
     risks, norms, largest_value, width = [], [], 0.0, 0
     for j, X1 in zip(tasks, rows, strict=True):
-        tau, _ = sample_moments(X1, sequence.encoded(int(j)), sequence.n_classes, with_variance=False)
+        tau, _ = sample_moments(X1, sequence.encoded(int(j)), sequence.n_classes)
         solution = Problem(prepare_instances(X1), tau, np.zeros_like(tau)).solve(sequence.n_classes, _ITERATIONS)
         risks.append(max(solution.value, 0.0))
         norms.append(float(np.abs(solution.mu).sum()))

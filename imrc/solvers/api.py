@@ -243,13 +243,15 @@ def solve(
 
 def warm_up(progress: Callable[[float, str], object] = lambda _share, _text: None) -> None:
     """Compile the kernels, some ten seconds, or load them; ``progress(share, text)`` is called before each."""
+    from imrc.solvers._sums import group_squares, group_sums
     from imrc.solvers.logistic import solve_in_turn
 
-    ones, zeros = np.ones((2, 2)), np.zeros(4)
+    ones, zeros, places = np.ones((2, 2)), np.zeros(4), np.arange(2)
     progress(0.0, "Preparing the solver, part 1 of 2")
     Problem(prepare_instances(ones), zeros, zeros).solve(2, 1)
     progress(0.4, "Preparing the solver, part 2 of 2")
-    solve_in_turn(ones, np.arange(2), ones[:1] / 2, ones[0, :1], zeros.reshape(1, 2, 2), primal=True, tolerances=1.0)
+    group_squares(ones, places, group_sums(ones, places, 2))
+    solve_in_turn(ones, places, ones[:1] / 2, ones[0, :1], zeros.reshape(1, 2, 2), primal=True, tolerances=1.0)
     progress(1.0, "The solver is ready")
 
 
