@@ -370,6 +370,10 @@ def looks_like_identifier(column: Column) -> bool:
     return bool(re.match(_ID, column.name)) or bool((np.diff(values) == 1).all() and len(values) >= 20)
 
 
+def _cells(column: Column, rows: Ints) -> Floats:
+    return np.where(column.present[rows], column.values[rows], np.nan).astype(np.float64)
+
+
 def _features(
     columns: Sequence[Column], rows: Ints, wanted: set[str], cap: int
 ) -> tuple[list[Column], Floats, list[tuple[str, str, int, str]]]:
@@ -378,9 +382,9 @@ def _features(
     A column is dropped only if it has no value, the same one in every row, or looks like an identifier. Everything else
     that depends on values is left to `imrc.features.make`, which sees the training rows of the first task only.
     """
-    kept, values, uses, total, varies = list[Column](), list[Floats](), [], 0, False
+    kept, uses, total, varies = list[Column](), [], 0, False
     for column in columns:
-        cells = np.where(column.present[rows], column.values[rows], np.nan).astype(np.float64)
+        cells = _cells(column, rows)
         there = np.unique(cells[~np.isnan(cells)])
         missing, use = int(np.isnan(cells).sum()), "dropped"
         if not len(there):
@@ -394,7 +398,7 @@ def _features(
             use, note = "words", f"{len(there):,} different word{'s' * (len(there) > 1)}"
             note += f"; {missing:,} missing values are treated as a separate word" * bool(missing)
         else:
-            use, cells = ("date", cells / DAY) if column.kind == "date" else ("numbers", cells)
+            use = "date" if column.kind == "date" else "numbers"
             notes = ["days, counted from the first date in the training rows of the first task"] * (use == "date")
             gaps = f"{missing:,} missing values are replaced by the median of the training rows of the first task"
             note = "; ".join([*notes, *[gaps] * bool(missing)])
@@ -403,7 +407,6 @@ def _features(
             total += min(len(there) + bool(missing), cap + 1) if use == "words" else 1
             varies |= missing > 0 or len(there) > 1
             kept.append(column)
-            values.append(cells)
     if total > (most := min(MAX_FEATURES, MAX_CELLS // len(rows))):
         raise DataError(
             f"The table gives {total:,} features for its {len(rows):,} rows; at most {most:,} are possible. Leave out "
@@ -412,4 +415,8 @@ def _features(
     if not varies:
         reasons = "; ".join(f"{name!r}: {note}" for name, *_, note in uses[:5])
         raise DataError(f"No column is left to learn from. {reasons or 'There are only a label and a task column'}.")
-    return kept, np.stack(values, axis=1), uses
+    # One column after the other: all of them beside the result would take its memory again.
+    X = np.empty((len(rows), len(kept)))
+    for j, column in enumerate(kept):
+        X[:, j] = _cells(column, rows) / (DAY if column.kind == "date" else 1)
+    return kept, X, uses

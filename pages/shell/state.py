@@ -24,25 +24,18 @@ from pages.shell import controls
 from pages.shell.choice import CHOICE_NAMES, OWN, Choice, fit_to_dataset, from_values, plain
 from pages.shell.keeping import Kept
 
-_LARGE = 10_000_000
-"""Numbers (80 MB) above which a sequence counts as large: one of those is kept."""
-_LARGE_S = 600.0
-"""Seconds after which that one is loaded again, so that it does not stay for ever."""
-
-_LOOKED_S = 10.0
-"""Seconds for which it is not asked again which files are on this computer."""
-
 T = TypeVar("T", RunResult, Assessment)
 
 _sequences = Kept[tuple[str, int, int], imrc.TaskSequence]("sequences")
 
 
-@st.cache_resource(show_spinner="Loading the dataset …", max_entries=1, ttl=_LARGE_S)
+# One is kept, and loaded again after ten minutes, so that it does not stay for ever.
+@st.cache_resource(show_spinner="Loading the dataset …", max_entries=1, ttl=600.0)
 def _load_large(name: str, tasks: int, seed: int) -> imrc.TaskSequence:
     return datasets.load(name, tasks=tasks, seed=seed)
 
 
-@st.cache_resource(ttl=_LOOKED_S, show_spinner=False)
+@st.cache_resource(ttl=10.0, show_spinner=False)
 def here(*folders: str) -> frozenset[str]:
     """Return the datasets whose files are on this computer, in the `folders` named, as seen a few seconds ago."""
     return frozenset(name for name in datasets.names() if datasets.status(name).loadable)
@@ -51,7 +44,7 @@ def here(*folders: str) -> frozenset[str]:
 def is_large(name: str) -> bool:
     """Return whether a dataset takes long to load."""
     facts = datasets.facts(name) if name in datasets.catalogue() else None
-    return facts is not None and facts.samples * facts.features > _LARGE
+    return facts is not None and facts.samples * facts.features > 10_000_000  # 80 MB
 
 
 def title_of(name: str) -> str:

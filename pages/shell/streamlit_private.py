@@ -29,5 +29,6 @@ def waiting_bytes() -> dict[str, int]:
 
 def forget_who_left() -> None:
     """Let go of what visitors held who left: Streamlit looks for them only when the next one leaves."""
-    Runtime.instance()._session_mgr._session_storage._cache.expire()
+    for _, left in Runtime.instance()._session_mgr._session_storage._cache.expire():
+        left.session.session_state.clear()  # the loop of the server has who left last until somebody else comes
     gc.collect()

@@ -132,7 +132,6 @@ def _kept(draw: Callable[..., Any], key: str, *options: Any, usual: Any, part: o
 def choose() -> Table | None:
     """Draw the upload and the sample file; return the table, or None if there is none yet."""
     visit = state.visit()
-    kept = visit.own_table
     uploaded = st.file_uploader(
         "A table: CSV, TSV, Excel, Parquet or ARFF, plain or compressed (zip, gzip)",
         key="own_upload",
@@ -148,9 +147,10 @@ def choose() -> Table | None:
         visit.own_file = uploaded.name
         table = _opened(uploaded.file_id, uploaded.name, uploaded.getvalue)
         streamlit_private.drop_uploads()
+        st.session_state["own_upload"].truncate(0)  # the value of the widget has the bytes, too
         return table
     # The file read last stays until there is another: a person who comes back finds the choices, not an empty page.
-    return None if kept is None else _opened(kept[0], visit.own_file, bytes)
+    return None if visit.own_table is None else _opened(visit.own_table[0], visit.own_file, bytes)
 
 
 def first_rows(table: Table) -> None:
@@ -182,26 +182,18 @@ def cut(table: Table, options: dict[str, Any]) -> Cut | None:
     return _shown(visit.own_cut[1])
 
 
-def _label(table: Table, suggested: str | None) -> dict[str, Any]:
-    """Draw the choice of the label; return its options of `cut_table`, with None for a label not chosen."""
-    label = _kept(st.selectbox, "own_label", list(table.names), usual=suggested)
-    column = None if label is None else table.column(label)
-    if column is None or column.kind != "number" or column.distinct <= tables.MAX_CLASSES:
-        return {"label": label}
-    st.caption("A measured number is split into two classes: above its median, and the rest.")
-    return {"label": label, "threshold": "median"}
-
-
 def options(table: Table) -> dict[str, Any] | None:
     """Draw what a visitor chooses about the columns; return the options of `cut_table`, None if incomplete."""
     suggested, places = datasets.suggest(table), st.columns(3)
-    with places[0]:
-        label = _label(table, suggested.label)
-    tasks = _tasks(table, label["label"], suggested, places)
-    if label["label"] is None:
+    label = _kept(places[0].selectbox, "own_label", list(table.names), usual=suggested.label)
+    tasks = _tasks(table, label, suggested, places)
+    if label is None:
         st.info("Choose the column to predict.")
         return None
-    return {**label, **tasks, **_details(table, {label["label"], tasks.get("task")})}
+    if table.column(label).kind == "number" and table.column(label).distinct > tables.MAX_CLASSES:
+        places[0].caption("A measured number is split into two classes: above its median, and the rest.")
+        tasks["threshold"] = "median"
+    return {"label": label, **tasks, **_details(table, {label, tasks.get("task")})}
 
 
 def _tasks(table: Table, label: str | None, suggested: Suggestion, places: list[Any]) -> dict[str, Any]:
