@@ -58,7 +58,7 @@ if report is None:
     st.stop()
 drawn.get("sentence", headline).markdown(sentence(report))
 with to_do:
-    st.markdown(f"### What to do: **{report.decision.action}**")
+    st.markdown(f"{level}# What to do: **{report.decision.action}**")
 with to_take:
     exporting.buttons(report, choice, sequence)
 with chart:

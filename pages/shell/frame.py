@@ -62,7 +62,7 @@ STYLE = f"""<style>
 [data-testid=stHeaderActionElements] {{ display: none }}
 [data-testid=stMain] [data-testid=stMarkdown] h1 {{ padding: 0 0 0.6rem }}
 [data-testid=stMain] h2:not([class*=headline] *) {{ font-size: 1.1rem; font-weight: 600; padding: 0.75rem 0 1rem }}
-[data-testid=stMain] :is([class*=headline] :is(h1, h2), .st-key-landing_title h1, .st-key-to_do h3) {{ padding: 0 }}
+[data-testid=stMain] :is([class*=headline] :is(h1, h2), .st-key-landing_title h1, .st-key-to_do :is(h2, h3)) {{ padding: 0 }}
 .stMainBlockContainer.stMainBlockContainer {{ max-width: none }}
 .st-key-run_line.st-key-run_line {{ overflow: visible; flex-wrap: nowrap }}
 .st-key-run_line > * {{ flex: 0 1 auto; min-width: 0 }}
@@ -89,7 +89,7 @@ STYLE = f"""<style>
   .st-key-lower_headline.st-key-lower_headline {{ min-height: 8rem }}
   .st-key-headline.st-key-headline {{ min-height: 12.5rem }}
   .st-key-to_do.st-key-to_do {{ min-height: 11.25rem }}
-  [data-testid=stMain] .st-key-to_do h3 {{ padding: 0 0 0.75rem }}
+  [data-testid=stMain] .st-key-to_do.st-key-to_do :is(h2, h3) {{ padding: 0 0 0.75rem }}
   .st-key-own_upload.st-key-own_upload {{ min-height: 9.3rem }}
   [class*=st-key-head_][class*=st-key-head_] {{ min-height: 25rem }}
   :is(.st-key-paper_part, .st-key-paper_method, .st-key-paper_error).element-container {{ min-width: 100% }}

@@ -163,7 +163,7 @@ def first_rows(table: Table) -> None:
 def example() -> None:
     """Show what a table looks like, and what its columns become, while there is none yet."""
     table = datasets.open_table(pd.read_csv(io.BytesIO(datasets.sample_csv(5))))
-    st.markdown("### What a table looks like")
+    st.markdown("## What a table looks like")
     first_rows(table)
     st.markdown(
         "* **One row per sample**; these are the first of the sample file.\n"

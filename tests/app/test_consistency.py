@@ -197,7 +197,7 @@ def agree(test: AppTest, capsys: pytest.CaptureFixture, *, everywhere: bool) -> 
     decision = re.search(r"# (On .*?\.\)?)(?= |$)(?= [A-Z#*])", pages["explore"])[1]
     # *Why it helps* needs it unless its headline says as much: a clear gain of what is advised.
     assert decision in pages["ess"] or (gap.clear and re.search(r"\*\*learning (forward|all tasks)", decision))
-    action = re.search(r"### What to do: \*\*(.+?)\*\*", pages["explore"])[1]
+    action = re.search(r"#+ What to do: \*\*(.+?)\*\*", pages["explore"])[1]
     for place in {"report", "notebook", "json", "command"} & set(pages):
         assert action in re.sub(r"\s+", " ", pages[place]), place
         assert decision.partition(", ")[2].replace("*", "") in re.sub(r"\s+", " ", pages[place]), place
