@@ -158,8 +158,9 @@ class Guard:
         size = int(length) if length.isdecimal() else _MOST_BYTES
         boundary = re.search(r'boundary="?([^";]+)', headers.get("content-type", ""))
         waiting = Counter(streamlit_private.waiting_bytes()) + self._coming
-        most = keeping.FILE_BYTES
-        room = min(most - keeping.open_bytes() - waiting.total(), most // 2 - waiting[session])
+        # A file needs room for its bytes, for the table they become, and for the tasks into which that is cut.
+        held = keeping.open_bytes(but=streamlit_private.replaced_in(session))
+        room = (keeping.FILE_BYTES - held) // 3 - waiting.total()
         if room < size <= _MOST_BYTES and boundary is not None:  # Streamlit itself refuses what is larger
             while (await receive()).get("more_body"):
                 pass  # taken in to its end, and nothing kept

@@ -6,7 +6,7 @@ import os
 import pickle  # nosec B403
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 from weakref import WeakValueDictionary
@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 import streamlit as st
 from cachetools import Cache, LRUCache, cached
 
+from imrc.datasets import DataError
 from imrc.evaluation.settings import RunLimits
 from imrc.solvers import cores
 from imrc.wording import duration
@@ -21,7 +22,12 @@ from imrc.wording import duration
 KEEP_BYTES = 192_000_000
 """Bytes of everything a server keeps for its visitors: sequences, results, diagnoses and finished charts together."""
 FILE_BYTES = 256_000_000
-"""Bytes of the files of all visitors, arriving, waiting and open; of one visitor, half of it may wait to be read."""
+"""Bytes of the files of all visitors, arriving, waiting and open, and of the tables and tasks made of them."""
+FULL = (
+    "The server has no room for your file: it stores at most 256 MB for all visitors together, with the tables and "
+    "tasks made of files. Nothing was stored. Files of visitors who leave are deleted within a minute, so try again "
+    "shortly, or upload a smaller part of your file."
+)
 LIMIT = "IMRC_LIMIT"
 """Environment variable that `imrc app --limit` sets."""
 _LOOK_S = 0.5
@@ -81,19 +87,26 @@ class Kept(Generic[K, V]):
 
 @st.cache_resource(show_spinner=False)
 def _open() -> WeakValueDictionary[tuple[Hashable, int], Any]:
-    """Return what some visitor has open, with the bytes of its file; when the last of them leaves, it is gone."""
+    """Return what some visitor has open, with its bytes; when the last of them leaves, it is gone."""
     return WeakValueDictionary()
 
 
-def open_bytes() -> int:
-    """Return the bytes of all files that are open."""
-    return sum(size for _, size in list(_open()))
+def open_bytes(but: Iterable[object] = ()) -> int:
+    """Return the bytes of all that is open, `but` for some of it."""
+    gone = {id(one) for one in but}
+    return sum(size for (_, size), value in list(_open().items()) if id(value) not in gone)
 
 
-def open_once(key: Hashable, make: Callable[[], Any], size: int = 0) -> Any:  # noqa: ANN401 - a table or a cut
-    """Return what another visitor has open under this key, or make it; `size` counts for as long as somebody has it."""
-    held = _open().get((key, size))
-    return _open().setdefault((key, size), make()) if held is None else held
+def open_once(key: Hashable, make: Callable[[], Any], mine: Iterable[object]) -> Any:  # noqa: ANN401 - a table or a cut
+    """Return what some visitor has open under this key, or make it; DataError if others, not `mine`, leave no room."""
+    held = next((value for (name, _), value in list(_open().items()) if name == key), None)
+    if held is None:
+        held = make()
+        size, others = size_in_memory(held), open_bytes(but=mine)
+        if others and others + size > FILE_BYTES:
+            raise DataError(FULL)
+        held = _open().setdefault((key, size), held)
+    return held
 
 
 def limits() -> RunLimits:

@@ -100,6 +100,7 @@ class Visit:
     linked_at: float = 0.0
     page: str = ""  # title of the page that was drawn last
     own_sequence: imrc.TaskSequence | None = None
+    own_used: Any = None  # the cut it is of, which is open, and counted, as long as it is here
     own_source: tuple[str, dict[str, Any]] = ("", {})  # file and how it was cut, for the code that repeats a run
     own_heads: dict[int, imrc.TaskSequence] = field(default_factory=dict)  # its first tasks, by how many were used
     # Settings of a link to a file that is not here (again): they wait until it is chosen.
@@ -122,6 +123,11 @@ class Visit:
     line: Any = None
     job: Any = None  # the `running.Job` that the runs under way are part of
     asked: Hashable = None  # the key of what *Run* was clicked for
+
+    def replaced_by_another_file(self) -> list[object]:
+        """Return what goes when another file is opened."""
+        opened = [None if pair is None else pair[1] for pair in (self.own_table, self.own_cut)]
+        return [one for one in (*opened, self.own_choices.get("content")) if one is not self.own_used]
 
     def known_datasets(self) -> set[str]:
         """Names this visitor can run."""
@@ -302,6 +308,7 @@ def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any], n: 
     asked_before = bool(waiting) or mine.own_sequence is not None
     ahead = {"scenario": "next_task"} if "period" in options and not asked_before else {}
     mine.own_sequence, mine.own_source, mine.own_heads = sequence, (file, options), {}
+    mine.own_used = None if mine.own_cut is None else mine.own_cut[1]
     use_values({**ahead, **waiting, "dataset": OWN, "n": n, "k": len(sequence)})
     if len(sequence) == options.get("newest"):
         mine.notes.append(

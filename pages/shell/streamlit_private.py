@@ -27,6 +27,13 @@ def waiting_bytes() -> dict[str, int]:
     return {session: sum(len(file.data) for file in list(own.values())) for session, own in list(files.items())}
 
 
+def replaced_in(session: str) -> list[object]:
+    """Return what of a visitor's file goes when another one is opened."""
+    found = Runtime.instance()._session_mgr.get_active_session_info(session)
+    visit = None if found is None else found.session.session_state.filtered_state.get("visit")
+    return [] if visit is None else visit.replaced_by_another_file()
+
+
 def forget_who_left() -> None:
     """Let go of what visitors held who left: Streamlit looks for them only when the next one leaves."""
     for _, left in Runtime.instance()._session_mgr._session_storage._cache.expire():

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -41,11 +42,6 @@ _WIDGETS = {
     "own_all": ("Tasks", "Many tasks take a long time. Longer periods (months instead of weeks) give fewer tasks."),
 }
 """Label and help of each widget."""
-_FULL = (
-    "The server has no room for your file: it stores at most 256 MB for all visitors together. Nothing was stored. "
-    "Files of visitors who leave are deleted within a minute, so try again shortly, or upload a smaller part of your "
-    "file."
-)
 _SHOWN: dict[str, dict[Any, str]] = {
     "dayfirst": {True: "day first", False: "month first"},
     "decimal": {".": "a point", ",": "a comma"},
@@ -73,22 +69,27 @@ def _opened(key: str, name: str, read: Callable[[], bytes]) -> Table | None:
     """Return the table of a file, read once per file; show a message if it cannot be read."""
     visit = state.visit()
     if visit.own_table is None or visit.own_table[0] != key:
-        with st.spinner("Reading the table …"):
-            content = read()
-            found = _or_error(lambda: _read(content, name))
-        visit.own_table, visit.own_cut, visit.own_choices = (key, found), None, {}
-        if not isinstance(found, DataError) and found.choices:
-            visit.own_choices["content"] = content  # to be read in the other way
-        # Choices made for another file mean nothing here.
+        # What was open goes first, because there may be no room for both; choices made for it mean nothing here.
+        visit.own_table, visit.own_cut, visit.own_choices = None, None, {}
         for widget in [str(key) for key in st.session_state if str(key).startswith("own_")]:
             if widget not in ("own_upload", "own_sample"):
                 del st.session_state[widget]
+        with st.spinner("Reading the table …"):
+            visit.own_table = key, _or_error(lambda: _read(read(), name))
     return _shown(visit.own_table[1])
 
 
 def _read(content: bytes, name: str, **reading: Any) -> Table:  # noqa: ANN401 - options of `open_table`
     place = hashlib.sha256(content).digest(), name, tuple(reading.items())
-    return keeping.open_once(place, lambda: datasets.open_table(content, name=name, **reading), len(content))
+    table: Table = _open_once(place, lambda: datasets.open_table(content, name=name, **reading))
+    if table.choices or reading:  # to be read in the other way; an array of the same bytes can be counted
+        same = _open_once(place[:1], lambda: np.frombuffer(content, np.uint8), table)
+        state.visit().own_choices = {"content": same, "reading": reading}
+    return table
+
+
+def _open_once(key: Hashable, make: Callable[[], Any], *mine: object) -> Any:  # noqa: ANN401
+    return keeping.open_once(key, make, mine=[*mine, *state.visit().replaced_by_another_file()])
 
 
 def readings(table: Table) -> tuple[Table, dict[str, Any]]:
@@ -104,11 +105,10 @@ def readings(table: Table) -> tuple[Table, dict[str, Any]]:
         if value != values[0]:
             chosen[name] = value
     if chosen != visit.own_choices.get("reading", {}):
-        other = _shown(_or_error(lambda: _read(content, visit.own_file, **chosen)))
+        other = _shown(_or_error(lambda: _read(content.base, visit.own_file, **chosen)))
         if other is None:
             return table, {}
         visit.own_table, visit.own_cut, table = (visit.own_table[0], other), None, other
-        visit.own_choices = {"content": content, "reading": chosen}
     return table, chosen
 
 
@@ -142,7 +142,7 @@ def choose() -> Table | None:
         visit.own_file = SAMPLE
         return _opened("sample", SAMPLE, datasets.sample_csv)
     if uploaded is not None and uploaded.type == guard.NO_ROOM:
-        st.error(_FULL, icon=":material/hourglass_empty:")
+        st.error(keeping.FULL, icon=":material/hourglass_empty:")
     elif uploaded is not None:
         visit.own_file = uploaded.name
         table = _opened(uploaded.file_id, uploaded.name, uploaded.getvalue)
@@ -178,7 +178,7 @@ def cut(table: Table, options: dict[str, Any]) -> Cut | None:
     """Return the table cut into tasks, computed once per choice; show a message if the choice does not work."""
     visit, key = state.visit(), (table.sha256, table.name, repr(sorted(options.items())))
     if visit.own_cut is None or visit.own_cut[0] != key:
-        visit.own_cut = key, _or_error(lambda: keeping.open_once(key, lambda: datasets.cut_table(table, **options)))
+        visit.own_cut = key, _or_error(lambda: _open_once(key, lambda: datasets.cut_table(table, **options)))
     return _shown(visit.own_cut[1])
 
 
