@@ -62,7 +62,7 @@ STYLE = f"""<style>
 [data-testid=stHeaderActionElements] {{ display: none }}
 [data-testid=stMain] [data-testid=stMarkdown] h1 {{ padding: 0 0 0.6rem }}
 [data-testid=stMain] h2:not([class*=headline] *) {{ font-size: 1.1rem; font-weight: 600; padding: 0.75rem 0 1rem }}
-[data-testid=stMain] :is([class*=headline] :is(h1, h2), .st-key-landing_title h1, .st-key-to_do :is(h2, h3)) {{ padding: 0 }}
+[data-testid=stMain] :is([class*=headline], .st-key-landing_title, .st-key-to_do) :is(h1, h2, h3) {{ padding: 0 }}
 .stMainBlockContainer.stMainBlockContainer {{ max-width: none }}
 .st-key-run_line.st-key-run_line {{ overflow: visible; flex-wrap: nowrap }}
 .st-key-run_line > * {{ flex: 0 1 auto; min-width: 0 }}
