@@ -159,7 +159,8 @@ class Guard:
         boundary = re.search(r'boundary="?([^";]+)', headers.get("content-type", ""))
         waiting = Counter(streamlit_private.waiting_bytes()) + self._coming
         # A file needs room for its bytes, for the table they become, and for the tasks into which that is cut.
-        held = keeping.open_bytes(but=streamlit_private.replaced_in(session))
+        visit = streamlit_private.visit_of(session)
+        held = keeping.open_bytes(but=[] if visit is None else visit.replaced_by_another_file())
         room = (keeping.FILE_BYTES - held) // 3 - waiting.total()
         if room < size <= _MOST_BYTES and boundary is not None:  # Streamlit itself refuses what is larger
             while (await receive()).get("more_body"):
@@ -170,6 +171,8 @@ class Guard:
             async def receive() -> Message:
                 return {"type": "http.request", "body": empty, "more_body": False}
 
+        elif visit is not None and size > keeping.FILE_BYTES // 10:
+            visit.forget_file()  # what is open goes first, because there may be no room for both
         self._coming[session] += size
         try:
             await self._app(scope, receive, send)

@@ -129,6 +129,10 @@ class Visit:
         opened = [None if pair is None else pair[1] for pair in (self.own_table, self.own_cut)]
         return [one for one in (*opened, self.own_choices.get("content")) if one is not self.own_used]
 
+    def forget_file(self) -> None:
+        """Let go of the file that is open on *Your data*."""
+        self.own_table, self.own_cut, self.own_choices = None, None, {}
+
     def known_datasets(self) -> set[str]:
         """Names this visitor can run."""
         folders = (os.environ.get(name, "") for name in ("IMRC_DATA", "IMRC_CACHE"))

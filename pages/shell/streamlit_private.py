@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from typing import Any
 
 from streamlit.runtime import Runtime
 from streamlit.runtime.pages_manager import PagesManager
@@ -12,6 +13,13 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 def pages_come_from_code_only() -> None:
     """Keep Streamlit from looking for pages in the folder `pages`, where it would find none for the first visitor."""
     PagesManager.uses_pages_directory = False
+
+
+def upload(file: str) -> bytes | None:
+    """Return the bytes of this visitor's upload if they are still here; the value of the widget is a copy."""
+    context = get_script_run_ctx()
+    found = [] if context is None else context.uploaded_file_mgr.get_files(context.session_id, [file])
+    return found[0].data if found else None
 
 
 def drop_uploads() -> None:
@@ -27,11 +35,10 @@ def waiting_bytes() -> dict[str, int]:
     return {session: sum(len(file.data) for file in list(own.values())) for session, own in list(files.items())}
 
 
-def replaced_in(session: str) -> list[object]:
-    """Return what of a visitor's file goes when another one is opened."""
+def visit_of(session: str) -> Any:  # noqa: ANN401 - a `state.Visit`
+    """Return what is kept for a visitor, None if nothing is."""
     found = Runtime.instance()._session_mgr.get_active_session_info(session)
-    visit = None if found is None else found.session.session_state.filtered_state.get("visit")
-    return [] if visit is None else visit.replaced_by_another_file()
+    return None if found is None else found.session.session_state.filtered_state.get("visit")
 
 
 def forget_who_left() -> None:

@@ -68,15 +68,16 @@ def _shown(found: Any) -> Any:  # noqa: ANN401
 def _opened(key: str, name: str, read: Callable[[], bytes]) -> Table | None:
     """Return the table of a file, read once per file; show a message if it cannot be read."""
     visit = state.visit()
-    if visit.own_table is None or visit.own_table[0] != key:
+    opened = visit.own_table
+    if opened is None or opened[0] != key:
         # What was open goes first, because there may be no room for both; choices made for it mean nothing here.
-        visit.own_table, visit.own_cut, visit.own_choices = None, None, {}
+        visit.forget_file()
         for widget in [str(key) for key in st.session_state if str(key).startswith("own_")]:
             if widget not in ("own_upload", "own_sample"):
                 del st.session_state[widget]
         with st.spinner("Reading the table …"):
-            visit.own_table = key, _or_error(lambda: _read(read(), name))
-    return _shown(visit.own_table[1])
+            opened = visit.own_table = key, _or_error(lambda: _read(read(), name))
+    return _shown(opened[1])
 
 
 def _read(content: bytes, name: str, **reading: Any) -> Table:  # noqa: ANN401 - options of `open_table`
@@ -143,11 +144,12 @@ def choose() -> Table | None:
         return _opened("sample", SAMPLE, datasets.sample_csv)
     if uploaded is not None and uploaded.type == guard.NO_ROOM:
         st.error(keeping.FULL, icon=":material/hourglass_empty:")
-    elif uploaded is not None:
+    elif uploaded is not None and (content := streamlit_private.upload(uploaded.file_id)) is not None:
         visit.own_file = uploaded.name
-        table = _opened(uploaded.file_id, uploaded.name, uploaded.getvalue)
+        for copy in (uploaded, st.session_state["own_upload"]):  # the value of the widget has the bytes, too
+            copy.truncate(0)
+        table = _opened(uploaded.file_id, uploaded.name, lambda: content)
         streamlit_private.drop_uploads()
-        st.session_state["own_upload"].truncate(0)  # the value of the widget has the bytes, too
         return table
     # The file read last stays until there is another: a person who comes back finds the choices, not an empty page.
     return None if visit.own_table is None else _opened(visit.own_table[0], visit.own_file, bytes)
