@@ -70,16 +70,9 @@ def pytest_xdist_setupnodes() -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark as quick what needs no page, no process and hardly a second; put first what takes longest.
-
-    Each process begins with its share of the longest tests, because it gets an equal part of the list.
-    """
-    processes = getattr(config, "workerinput", {"workercount": 1})["workercount"]
-    longest, share = [item for item in items if item.get_closest_marker("first")], len(items) // processes
-    items[:] = [item for item in items if not item.get_closest_marker("first")]
-    for process in range(processes):
-        items[process * share : process * share] = longest[process::processes]
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as quick what needs no page, no process and hardly a second; put first what takes longest."""
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)
     for item in items:
         if item.path.parent.name in QUICK and not item.get_closest_marker("slow"):
             item.add_marker("quick")
