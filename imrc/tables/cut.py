@@ -73,6 +73,15 @@ class Cut:
             sentences.append(f"Classes with a single row, which may be a stray line rather than a class: {once}.")
         return sentences
 
+    @property
+    def always(self) -> str:
+        """What `in_words` says about the columns of every table."""
+        return (
+            "Scaling, fill-in values and known words come only from the training rows of the first task. A column of "
+            "numbers is left out if it never changes there (unless it is always 0 or 1) or is more than "
+            f"{self.sequence.max_missing:.0%} empty there."
+        )
+
     def in_words(self) -> list[str]:
         """Return what the user should know, one sentence each."""
         sizes = self.sequence.sizes
@@ -91,9 +100,7 @@ class Cut:
             f"{sizes.sum():,} of {self.rows_read:,} rows are kept, in {len(sizes):,} tasks of {each} rows. A run draws "
             "n rows of each task to learn from and tests on others. A model learns from all rows.",
             *self.warnings(),
-            "Scaling, fill-in values and known words come only from the training rows of the first task. A column of "
-            "numbers is left out if it never changes there (unless it is always 0 or 1) or is more than "
-            f"{self.sequence.max_missing:.0%} empty there.",
+            self.always,
             *(f"{what}: {listed(found[use], 5)}." for use, what in uses.items() if found[use]),
             *self.notes,
         ]

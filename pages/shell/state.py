@@ -73,8 +73,8 @@ def named(result: T, sequence: imrc.TaskSequence) -> T:
 OWN_TASKS = 60
 """So many tasks of a visitor's file, the newest, are used unless all are asked for."""
 
-PIN = "pin"
-"""Name of the pinned run in a link."""
+PIN, COLUMNS = "pin", "columns"
+"""Names, in a link, of the pinned run, and of what was chosen about the columns of a visitor's own file."""
 
 _LINK_ARRIVES_S = 1.0
 """A browser has shown a new link by then. Until then a click may still bring the link before."""
@@ -101,6 +101,7 @@ class Visit:
     page: str = ""  # title of the page that was drawn last
     own_sequence: imrc.TaskSequence | None = None
     own_used: Any = None  # the cut it is of, which is open, and counted, as long as it is here
+    own_columns: str = ""  # what the link says about its columns: what was chosen where it is not the suggestion
     own_source: tuple[str, dict[str, Any]] = ("", {})  # file and how it was cut, for the code that repeats a run
     own_heads: dict[int, imrc.TaskSequence] = field(default_factory=dict)  # its first tasks, by how many were used
     # Settings of a link to a file that is not here (again): they wait until it is chosen.
@@ -167,8 +168,7 @@ class Visit:
             self.own_wanted, values = values, {}
             notes.append(
                 "This link was made with an uploaded file, and files are never part of a link. Choose the file again "
-                f"on the page *Your data*, and its settings are restored. Until then, you see {default} with its own "
-                "settings."
+                f"on the page *Your data*, and its settings are restored. Until then, you see {default}."
             )
         elif missing:
             notes.append(f"{title_of(wanted)} is not on this computer; {default} is shown until it is.")
@@ -214,16 +214,29 @@ class Visit:
         self.link = self.choice.to_query()
         if self.pinned is not None:
             self.link[PIN] = urlencode(self.pinned.to_query())
+        if self.choice.dataset == OWN and self.own_columns:
+            self.link[COLUMNS] = self.own_columns
         self.link_waits = True
 
     def follow_link(self, link: dict[str, str]) -> None:
         """Make what a link says the choice and the pinned run."""
         self.link, self.pinned = link, None
+        if link.get("dataset") == OWN and link.get(COLUMNS, "") != self.own_columns:
+            # Tasks cut in another way are not shown under this link: it waits for *Use this*.
+            self.own_sequence, self.own_used, self.own_asked = None, None, False
+            self.forget_columns()
         if pinned := dict(parse_qsl(link.get(PIN, "")[:2000])):
             with contextlib.suppress(DataError):
                 if pinned.get("dataset") in self.known_datasets():
                     self.pinned = self.fitted(pinned)[0]
         self.adopt({name: value for name, value in link.items() if name != PIN})
+
+    def forget_columns(self) -> None:
+        """Forget what was chosen about the columns of the file that is open."""
+        self.own_choices = {name: value for name, value in self.own_choices.items() if not name.startswith("own_")}
+        widgets = {str(key) for key in st.session_state if str(key).startswith("own_")}
+        for widget in widgets - {"own_upload", "own_sample"}:
+            del st.session_state[widget]
 
     def pin(self, choice: Choice | None) -> None:
         """Pin a run, or none."""
@@ -243,7 +256,7 @@ def visit() -> Visit:
 
 def _said_by_link() -> dict[str, str]:
     """Return what the address bar says of the choice and the pinned run; controls of pages read theirs themselves."""
-    return {name: value for name, value in st.query_params.to_dict().items() if name in CHOICE_NAMES or name == PIN}
+    return {name: value for name, value in st.query_params.to_dict().items() if name in (*CHOICE_NAMES, PIN, COLUMNS)}
 
 
 def follow_address(page: str) -> None:
@@ -304,8 +317,8 @@ def ask_for_file() -> bool:
     return ask
 
 
-def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any], n: int) -> None:
-    """Make a visitor's own sequence, cut from a file by options, the dataset of all pages for this visitor only."""
+def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any], n: int, columns: dict[str, Any]) -> None:
+    """Make a sequence, cut from a file by options, the dataset of this visitor; the link contains `columns`."""
     mine = visit()
     waiting, mine.own_wanted = mine.own_wanted, {}
     # Who opens a table of months asks about the next one; a link, and whoever has chosen before, asks for itself.
@@ -313,7 +326,11 @@ def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any], n: 
     ahead = {"scenario": "next_task"} if "period" in options and not asked_before else {}
     mine.own_sequence, mine.own_source, mine.own_heads = sequence, (file, options), {}
     mine.own_used = None if mine.own_cut is None else mine.own_cut[1]
-    use_values({**ahead, **waiting, "dataset": OWN, "n": n, "k": len(sequence)})
+    said = urlencode(columns, doseq=True)
+    mine.own_columns = said if len(said) <= 6000 else ""  # a server in between may refuse a longer address
+    use_values({**ahead, "k": len(sequence), **waiting, "dataset": OWN, "n": n})
+    if said != mine.own_columns:
+        mine.notes.append("So many columns were chosen or left out that the link does not keep them for a reload.")
     if len(sequence) == options.get("newest"):
         mine.notes.append(
             f"The newest {len(sequence):,} tasks of {plain(sequence.name)} are used. To use the others too, choose "

@@ -44,7 +44,6 @@ authors' later code reproduce fewer cells. One angle per task, `datasets.load("r
 changes the errors.
 """
 
-
 _SINCE = (
     " What preset *paper* computes has not changed since: tests compare it with the output of the authors' code "
     "(estimates to 12 digits, coefficients to 9). Only random features are now drawn again in each repetition."
@@ -273,8 +272,7 @@ def _pacf(_row: _Row) -> None:
 
 def _growth(_row: _Row) -> None:
     caption = "Linear in b, independent of the number of tasks, and growing slowly with n."
-    table = shipped.table("growth")
-    _figure(running_time_curves, table, name="paper-growth", caption=caption, made="growth")
+    _figure(running_time_curves, shipped.table("growth"), name="paper-growth", caption=caption, made="growth")
 
 
 FIGURES = {

@@ -6,6 +6,7 @@ import hashlib
 import io
 from collections.abc import Callable, Hashable
 from typing import Any
+from urllib.parse import parse_qs
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ import streamlit as st
 from imrc import datasets, tables
 from imrc.datasets import Cut, DataError, Table
 from imrc.tables import Suggestion
-from imrc.wording import date_parts
+from imrc.wording import date_parts, listed
 from pages.shell import controls, guard, keeping, state, streamlit_private
 from pages.shell.choice import plain
 
@@ -72,9 +73,7 @@ def _opened(key: str, name: str, read: Callable[[], bytes]) -> Table | None:
     if opened is None or opened[0] != key:
         # What was open goes first, because there may be no room for both; choices made for it mean nothing here.
         visit.forget_file()
-        for widget in [str(key) for key in st.session_state if str(key).startswith("own_")]:
-            if widget not in ("own_upload", "own_sample"):
-                del st.session_state[widget]
+        visit.forget_columns()
         with st.spinner("Reading the table …"):
             opened = visit.own_table = key, _or_error(lambda: _read(read(), name))
     return _shown(opened[1])
@@ -97,6 +96,7 @@ def readings(table: Table) -> tuple[Table, dict[str, Any]]:
     """Draw a control for each thing in the file that can be read in two ways; return the table and options chosen."""
     visit = state.visit()
     content, chosen = visit.own_choices.get("content"), dict(visit.own_choices.get("reading", {}))
+    visit.own_choices["said"] = {}  # in the link
     if content is None or visit.own_table is None:
         return table, {}
     row = st.container(horizontal=True)
@@ -110,24 +110,48 @@ def readings(table: Table) -> tuple[Table, dict[str, Any]]:
         if other is None:
             return table, {}
         visit.own_table, visit.own_cut, table = (visit.own_table[0], other), None, other
+    visit.own_choices["said"] = {f"read_{name}": [str(value)] for name, value in chosen.items()}
     return table, chosen
 
 
 def _kept(draw: Callable[..., Any], key: str, *options: Any, usual: Any, part: object = "", **more: Any) -> Any:  # noqa: ANN401
     """Draw a widget that holds what was chosen, if it can be chosen still, or what is usual; return its value."""
-    (label, note), key = _WIDGETS[key], f"{key}{part}"
-    chosen = state.visit().own_choices
-    value = st.session_state[key] if key in st.session_state else chosen.get(key, usual)
-    if draw.__name__ in ("selectbox", "multiselect") and value is not None:
+    (label, note), name, key = _WIDGETS[key], key.removeprefix("own_").strip("_"), f"{key}{part}"
+    kind, chosen = draw.__name__, state.visit().own_choices
+    first = chosen[key] if key in chosen else _wanted(kind, name, options, usual)
+    value = st.session_state.get(key, first)
+    if kind in ("selectbox", "multiselect") and value is not None:
         there = [one for one in (value if isinstance(value, list) else [value]) if one in options[0]]
         value = there if isinstance(value, list) else there[0] if there else usual
     if key in st.session_state and st.session_state[key] != value:
         st.session_state[key] = value
     # A value set in the session alone is lost where a run follows before the browser has drawn this one.
-    name = {"number_input": "value", "multiselect": "default"}.get(draw.__name__, "index")
-    more[name] = options[0].index(value) if name == "index" and value is not None else value
-    chosen[key] = draw(label, *options, key=key, help=note, **more)
-    return chosen[key]
+    default = {"number_input": "value", "multiselect": "default"}.get(kind, "index")
+    more[default] = options[0].index(value) if default == "index" and value is not None else value
+    value = chosen[key] = draw(label, *options, key=key, help=note, **more)
+    if value != usual and name != "n":  # which the link has anyway
+        chosen["said"][name] = value or [""] if isinstance(value, list) else ["" if value is None else str(value)]
+    return value
+
+
+def _in_link() -> dict[str, list[str]]:
+    """Return what the link that waits for a file says about its columns, by the names of the widgets."""
+    return parse_qs(str(state.visit().own_wanted.get(state.COLUMNS, "")), keep_blank_values=True)
+
+
+def _wanted(kind: str, name: str, options: tuple[Any, ...], usual: Any) -> Any:  # noqa: ANN401 - as the widget has it
+    """Return what the link says that a widget holds; what is usual if it says nothing, or nothing possible."""
+    texts = _in_link().get(name)
+    if texts is None:
+        return usual
+    if kind == "number_input":
+        return min(max(int(texts[0][:9]), options[0]), options[1]) if texts[0].isdecimal() else usual
+    there = {str(one): one for one in options[0]}
+    if kind == "multiselect":
+        return [there[text] for text in dict.fromkeys(texts) if text in there]
+    if name == "task":
+        there[""] = None  # blocks of rows
+    return there.get(texts[0], usual)
 
 
 def choose() -> Table | None:
@@ -164,14 +188,12 @@ def first_rows(table: Table) -> None:
 
 def example() -> None:
     """Show what a table looks like, and what its columns become, while there is none yet."""
-    table = datasets.open_table(pd.read_csv(io.BytesIO(datasets.sample_csv(5))))
     st.markdown("## What a table looks like")
-    first_rows(table)
+    first_rows(datasets.open_table(pd.read_csv(io.BytesIO(datasets.sample_csv(5)))))
     st.markdown(
         "* **One row per sample**; these are the first of the sample file.\n"
         "* **One column contains the label**, which you want to predict: *state*, normal or fault.\n"
-        "* **One column shows which task a row belongs to**, such as a date. Without it, rows are cut into blocks "
-        "in the order in which they were collected.\n"
+        "* **One column shows which task a row belongs to**, such as a date. Without it, tasks are blocks of rows.\n"
         "* **All other columns are inputs**: numbers, dates and words. Every change to them is listed."
     )
 
@@ -186,6 +208,10 @@ def cut(table: Table, options: dict[str, Any]) -> Cut | None:
 
 def options(table: Table) -> dict[str, Any] | None:
     """Draw what a visitor chooses about the columns; return the options of `cut_table`, None if incomplete."""
+    named = {one for name in ("label", "task", "exclude", "words") for one in _in_link().get(name, [])}
+    if missing := sorted(named - {"", *table.names}):
+        told = plain(listed([repr(name[:60]) for name in missing], 5))
+        st.warning(f"Columns that the link names are not in this file: {told}.", icon=":material/build:")
     suggested, places = datasets.suggest(table), st.columns(3)
     label = _kept(places[0].selectbox, "own_label", list(table.names), usual=suggested.label)
     tasks = _tasks(table, label, suggested, places)
@@ -225,7 +251,8 @@ def _details(table: Table, taken: set[str | None]) -> dict[str, Any]:
     chosen: dict[str, Any] = {"exclude": tuple(name for name in exclude if name not in off)}
     chosen |= {"include": tuple(back)} if (back := [name for name in off if name not in exclude]) else {}
     chosen |= {"words": tuple(words)} if words else {}
-    everything = st.session_state.get("own_all", state.visit().own_choices.get("own_all")) == "all"
+    first = state.visit().own_choices.get("own_all", "".join(_in_link().get("all", [])))
+    everything = st.session_state.get("own_all", first) == "all"
     return chosen if everything else {**chosen, "newest": state.OWN_TASKS}
 
 
@@ -233,7 +260,7 @@ def first_look(cut: Cut, limit: int) -> tuple[int, Any]:
     """Draw how many samples a task gives, and which tasks if there are many; return n and a place beside them."""
     wanted, left_out = str(state.visit().own_wanted.get("n", "")), [why for why, _ in cut.dropped if "newest" in why]
     left, middle, right = st.columns(3, vertical_alignment="bottom")
-    usual = max(1, min(int(wanted) or limit, limit) if wanted.isdecimal() else limit)
+    usual = max(1, min(int(wanted[:9]) or limit, limit) if wanted.isdecimal() else limit)
     # Another cut has other limits.
     n = int(_kept(left.number_input, "own_n_", 1, max(1, limit), usual=usual, part=limit))
     if left_out or len(cut.sequence) > state.OWN_TASKS:

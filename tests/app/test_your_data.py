@@ -6,7 +6,7 @@ import imrc.tables
 from imrc import datasets
 from imrc.evaluation import RunResult, iter_run, largest_n
 from imrc.evaluation.significance import with_error
-from tests.app.conftest import metrics, texts
+from tests.app.conftest import link, metrics, texts
 from tests.unit.hostile_files import HOSTILE
 from tests.unit.known_files import HTML, table
 
@@ -20,8 +20,7 @@ def page(app):
     def open_page(content: bytes | None = None, name: str = "data.csv"):
         test = app(dataset="identical", k="3", n="4", repetitions="1").switch_page(PAGE).run()
         if content is not None:
-            test.file_uploader(key="own_upload").set_value((name, content, "text/csv"))
-            test.run()
+            test.file_uploader(key="own_upload").set_value((name, content, "text/csv")).run()
         return test
 
     return open_page
@@ -51,12 +50,13 @@ def test_sample_file_is_cut_as_the_library_cuts_it_and_used_everywhere(page):
     assert metrics(test)["Error, forward"] == with_error(result.headline()["forward"])
 
 
-def test_a_link_to_an_own_file_keeps_its_scenario(app):
-    test = app(dataset="your_file", n="7", k="8", repetitions="1").switch_page(PAGE).run()
+def test_a_link_to_an_own_file_keeps_its_scenario_and_nonsense_about_columns_is_ignored(app):
+    nonsense = "label=&task=%3Cb%3E&period=&words=date&words=date&exclude=1&all=&all=x&read_sheet=1&block=-1&=&&;"
+    test = app(dataset="your_file", n="7", k="8", repetitions="1", columns=nonsense).switch_page(PAGE).run()
     test.button(key="own_sample").click().run()
     test.button(key="own_use").click().run()
-    settings = test.session_state["visit"].choice.settings
-    assert (settings.scenario, settings.repetitions) == ("continual", 1)
+    choice = test.session_state["visit"].choice
+    assert (choice.settings.scenario, choice.settings.repetitions, choice.k) == ("continual", 1, 8)
 
 
 def test_pages_take_gaps_and_words(app):
@@ -119,8 +119,7 @@ def test_a_new_file_replaces_the_choices_of_the_old_one_and_its_identifiers_are_
     test = page(table(40).encode())
     test.selectbox(key="own_task").set_value(None).run()
     other = "customer_id,a,kind\n" + "".join(f"{1000 + i * 37 % 97},{i % 5},{'uvw'[i % 3]}\n" for i in range(60))
-    test.file_uploader(key="own_upload").set_value(("other.csv", other.encode(), "text/csv"))
-    test.run()
+    test.file_uploader(key="own_upload").set_value(("other.csv", other.encode(), "text/csv")).run()
     assert test.selectbox(key="own_label").value == "kind"
     assert test.multiselect(key="own_exclude").value == ["customer_id"]
     test.multiselect(key="own_exclude").set_value([]).run()
@@ -162,7 +161,7 @@ def test_of_many_tasks_the_newest_are_used_and_that_is_said(page, monkeypatch):
     assert test.session_state["visit"].choice.k == 7
 
 
-def test_a_file_that_can_be_read_in_two_ways_has_a_control_and_its_choice_stays(page):
+def test_a_file_that_can_be_read_in_two_ways_has_a_control_and_its_choice_stays(app, page):
     rows = "".join(
         f"{1 + i * 5 % 12:02d}/{1 + i * 7 % 12:02d}/2020,{i % 5},{'ab'[i * 5 % 7 % 2]}\n" for i in range(120)
     )
@@ -176,23 +175,32 @@ def test_a_file_that_can_be_read_in_two_ways_has_a_control_and_its_choice_stays(
     assert test.selectbox(key="own_read_dayfirst").value is False
     test.button(key="own_use").click().run()
     assert test.session_state["visit"].own_source[1]["dayfirst"] is False
+    again = app(**link(test))
+    again.file_uploader(key="own_upload").set_value(("us.csv", f"day,x,y\n{rows}".encode(), "text/csv")).run()
+    assert again.selectbox(key="own_read_dayfirst").value is False
 
 
-def test_a_reload_asks_for_the_file_and_restores_its_settings(app, page):
-    test = app(dataset="your_file", n="7", k="4", b="2", repetitions="1")
-    assert "Choose it again" in texts(test)
-    # No other dataset is shown under its settings: they wait for the file.
-    choice = test.session_state["visit"].choice
-    assert (choice.dataset, choice.settings.b) == (datasets.DEFAULT, 3)
-    assert "files are never part of a link" in texts(test.switch_page("pages/evolving/page.py").run())
-    test = test.switch_page(PAGE).run()
-    test.file_uploader(key="own_upload").set_value(("shops.csv", table(60).encode(), "text/csv"))
-    test.run()
-    test.selectbox(key="own_task").set_value(None).run()
-    test.number_input(key="own_block").set_value(15).run()
-    test.button(key="own_use").click().run()
-    choice = test.session_state["visit"].choice
-    assert (choice.dataset, choice.settings.b, choice.settings.n) == ("your_file", 2, 7)
+def test_a_reload_asks_for_the_file_and_restores_its_settings_and_choices(app, page):
+    first = page(table(60).encode())
+    first.selectbox(key="own_task").set_value(None).run()
+    first.number_input(key="own_block").set_value(15)
+    first.multiselect(key="own_exclude").set_value(["z"]).run()
+    first.button(key="own_use").click().run()
+    first.number_input(key="b").set_value(2).run()
+    said, used = link(first), first.session_state["visit"].own_sequence
+    for header in ("x,z,y", "x,q,y"):
+        test = app(**said)
+        assert "Choose it again" in texts(test)
+        # No other dataset is shown under its settings: they wait for the file.
+        choice = test.session_state["visit"].choice
+        assert (choice.dataset, choice.settings.b) == (datasets.DEFAULT, 3)
+        test.file_uploader(key="own_upload").set_value(("a.csv", table(60, header=header).encode(), "text/csv")).run()
+        same = header == "x,z,y"
+        assert ("are not in this file: 'z'" in texts(test).replace("\\", "")) != same
+        test.button(key="own_use").click().run()
+        own = test.session_state["visit"].own_sequence
+        assert (link(test) == said, own.fingerprint == used.fingerprint) == (same, same)
+        assert (link(test)["b"], len(own)) == ("2", 4)
 
 
 def test_measured_labels_are_cut_at_the_median_and_periods_say_how_many_tasks_they_give(page):
