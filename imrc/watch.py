@@ -89,7 +89,7 @@ class Alarm:
         """Return the p-value of "the last n rows are any n of them", made uniform by randomised ties."""
         from imrc.diagnostics._kernels import subset_statistics
         from imrc.diagnostics.evidence import class_moments
-        from imrc.solvers._sums import group_sums
+        from imrc.solvers.logistic import group_sums
 
         total = len(rows)
         # Centre and scale are those of all rows, whatever their task.

@@ -115,7 +115,7 @@ class RateOfChange:
         self._since += gap
         if not len(y):
             return
-        from imrc.solvers._sums import group_squares, group_sums
+        from imrc.solvers.logistic import group_squares, group_sums
 
         last, self._last, counts, rows = self._last, {}, np.bincount(y), np.ascontiguousarray(X)
         averages = group_sums(rows, y, len(counts)) / np.maximum(counts, 1)[:, None]

@@ -29,7 +29,7 @@ def sample_moments(X1: Floats, y: NDArray[np.int64], n_classes: int) -> tuple[Fl
     >>> tau.tolist(), s.tolist()
     ([0.5, 1.0, 0.5, 2.0], [0.25, 1.0, 0.25, 4.0])
     """
-    from imrc.solvers._sums import group_squares, group_sums
+    from imrc.solvers.logistic import group_squares, group_sums
 
     n, others = len(X1), len(X1) - np.bincount(y, minlength=n_classes)[:, None]
     blocks = group_sums(X1, y, n_classes) / n
@@ -47,7 +47,7 @@ def smoothed_variance(X1: Floats, y: NDArray[np.int64], n_classes: int) -> Float
     >>> smoothed_variance(np.array([[1.0, 2.0]]), np.array([1]), 2).reshape(2, 2)[:, 0]
     array([0.1875, 0.1875])
     """
-    from imrc.solvers._sums import group_sums
+    from imrc.solvers.logistic import group_sums
 
     squares, counts = X1**2, np.bincount(y, minlength=n_classes)[:, None]
     share = (counts + 0.5) / (len(X1) + 0.5 * n_classes)

@@ -96,7 +96,7 @@ class Samples:
 
     def counted(self, generator: np.random.Generator | None = None) -> Counted:
         """Return the moments; with a generator, after samples of each class have been exchanged between tasks."""
-        from imrc.solvers._sums import group_sums
+        from imrc.solvers.logistic import group_sums
 
         task, C = self.task, self.n.shape[1]
         if generator is not None:

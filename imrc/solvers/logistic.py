@@ -283,3 +283,25 @@ def solve_in_turn(
         np.full(count, tolerances, dtype=np.float64),
     )
     return found
+
+
+@njit(cache=True)
+def group_sums(X: Floats, groups: Ints, count: int) -> Floats:
+    """Return the sums of the rows of X (N, D) by group, shape (count, D), in the order in which NumPy adds."""
+    out = np.zeros((count, X.shape[1]))
+    for i in range(X.shape[0]):
+        row = out[groups[i]]
+        for c in range(X.shape[1]):
+            row[c] += X[i, c]
+    return out
+
+
+@njit(cache=True)
+def group_squares(X: Floats, groups: Ints, centres: Floats) -> Floats:
+    """Return the sums of squared deviations of the rows of X (N, D) from the centre of their group, (groups, D)."""
+    out = np.zeros_like(centres)
+    for i in range(X.shape[0]):
+        row, centre = out[groups[i]], centres[groups[i]]
+        for c in range(X.shape[1]):
+            row[c] += (X[i, c] - centre[c]) ** 2
+    return out

@@ -121,15 +121,16 @@ def heatmaps(report: Report, quantity: result.Quantity = "error") -> None:
         st.caption(plain_errors_note(plain(run.rare_class)))
 
 
-def _budget(_report: Report, _sequence: imrc.TaskSequence) -> None:
+def _budget(report: Report, sequence: imrc.TaskSequence) -> None:
     """Show the error against samples per task, and how many samples reach the same error."""
-    report = running.current_report(labels=True)
-    if report is None or not report.curve:
-        return
-    run, table = report.run, budget_table(report.curve)
-    st.markdown(report.labels[0])
-    charts.show(what_if.budget_chart, table, run, name="label-budget")
-    charts.csv(table, name=f"label-budget-{run.name}")
+    run, wanted = report.run, state.visit().choice.settings
+    if run.n_tasks < len(sequence) or run.settings.repetitions < wanted.repetitions:
+        st.info("This needs a finished run. Click *Go on* above.", icon=":material/info:")
+    elif (found := running.current_report(labels=True)) is not None and found.curve:
+        table = budget_table(found.curve)
+        st.markdown(found.labels[0])
+        charts.show(what_if.budget_chart, table, run, name="label-budget")
+        charts.csv(table, name=f"label-budget-{run.name}")
 
 
 def _answer(key: Hashable, runs: int, needs: tuple[imrc.TaskSequence, RunSettings], make: Callable[..., Any]) -> Any:  # noqa: ANN401 - whatever is made

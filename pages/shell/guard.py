@@ -7,7 +7,6 @@ import base64
 import hashlib
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -115,7 +114,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._coming: Counter[str] = Counter()  # bytes on their way, by session
+        self._coming = 0  # bytes on their way
         self._names = {name.strip().lower() for name in os.environ.get(HOSTS, "").split(",")} - {""}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -157,11 +156,10 @@ class Guard:
         length = headers.get("content-length", "")
         size = int(length) if length.isdecimal() else _MOST_BYTES
         boundary = re.search(r'boundary="?([^";]+)', headers.get("content-type", ""))
-        waiting = Counter(streamlit_private.waiting_bytes()) + self._coming
         # A file needs room for its bytes, for the table they become, and for the tasks into which that is cut.
         visit = streamlit_private.visit_of(session)
         held = keeping.open_bytes(but=[] if visit is None else visit.replaced_by_another_file())
-        room = (keeping.FILE_BYTES - held) // 3 - waiting.total()
+        room = (keeping.FILE_BYTES - held) // 3 - streamlit_private.waiting_bytes() - self._coming
         if room < size <= _MOST_BYTES and boundary is not None:  # Streamlit itself refuses what is larger
             while (await receive()).get("more_body"):
                 pass  # taken in to its end, and nothing kept
@@ -173,9 +171,8 @@ class Guard:
 
         elif visit is not None and size > keeping.FILE_BYTES // 10:
             visit.forget_file()  # what is open goes first, because there may be no room for both
-        self._coming[session] += size
+        self._coming += size
         try:
             await self._app(scope, receive, send)
         finally:
-            self._coming[session] -= size
-            self._coming += Counter()  # without those that are 0
+            self._coming -= size

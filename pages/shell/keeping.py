@@ -25,8 +25,8 @@ FILE_BYTES = 256_000_000
 """Bytes of the files of all visitors, arriving, waiting and open, and of the tables and tasks made of them."""
 FULL = (
     "The server has no room for your file: it stores at most 256 MB for all visitors together, with the tables and "
-    "tasks made of files. Nothing was stored. Files of visitors who leave are deleted within a minute, so try again "
-    "shortly, or upload a smaller part of your file."
+    "tasks made of files. Files of visitors who leave are deleted within a minute, so try again shortly, or upload a "
+    "smaller part of your file."
 )
 LIMIT = "IMRC_LIMIT"
 """Environment variable that `imrc app --limit` sets."""

@@ -199,17 +199,19 @@ def how_far(share: float, worked: float) -> str:
     return f"{100 * share:.0f} %{left}"
 
 
-def waits(name: str, key: Hashable, seconds: float, **look: Any) -> bool:  # noqa: ANN401 - of a button
+def waits(name: str, key: Hashable, seconds: float, what: str = "", **look: Any) -> bool:  # noqa: ANN401 - of a button
     """Return whether something takes too long to start by itself, and nobody has clicked *Run*, which is drawn."""
     visit = state.visit()
-    if seconds <= AT_ONCE_S or (visit.asked == key and visit.stopped is None):
+    shown = state.key_of(visit.sequence(), visit.choice.settings)  # may stay stopped while others run
+    if seconds <= AT_ONCE_S or (visit.asked == key and visit.stopped in (None, shown)):
         return False
 
     def ask() -> None:
-        visit.asked, visit.stopped = key, None
+        visit.asked, visit.stopped = key, shown if visit.stopped == shown else None
 
-    label = f"Run (about {duration(seconds)})" if math.isfinite(seconds) else "Run"
-    controls.button(label, "play_arrow", name, "You can stop it at any time.", type="primary", on_click=ask, **look)
+    label = f"Run{what} (about {duration(seconds)})" if math.isfinite(seconds) else f"Run{what}"
+    told = "Long runs wait for this click. You can stop them at any time."
+    controls.button(label, "play_arrow", name, told, type="primary", on_click=ask, **look)
     return True
 
 
@@ -332,7 +334,8 @@ def result_of(choice: Choice, *, whole: bool = True, asked: bool = False, **chan
     if result is None:
         settings = _changed(choice, changes)
         kept = _in_store(sequence, settings)  # what `imrc sweep` has kept is read, not computed
-        name = "_".join(["run", *changes] if choice == visit.choice else ["run", "pinned"])
+        pinned = choice != visit.choice
+        name = "_".join(["run", "pinned"] if pinned else ["run", *(changes or ["whole"])])
         is_shown = choice == visit.choice and (not _kept(choice, sequence) if not changes else changes == REFERENCE)
         if kept is not None:
             result = kept_runs.put(key, kept)
@@ -340,7 +343,7 @@ def result_of(choice: Choice, *, whole: bool = True, asked: bool = False, **chan
             result = _stopped_result(key, sequence, settings)
         elif not may_run(sequence, settings):
             return None
-        elif asked or is_shown or not waits(name, key, change_s(choice, changes)):
+        elif asked or is_shown or not waits(name, key, change_s(choice, changes), " the pinned run" * pinned):
             result = _compute(key, sequence, settings, settings.repetitions, slot, beside=not changes)
     if result is None:
         return None

@@ -29,16 +29,16 @@ def drop_uploads() -> None:
         context.uploaded_file_mgr.remove_session_files(context.session_id)
 
 
-def waiting_bytes() -> dict[str, int]:
-    """Return the bytes of the files that wait to be read, by session."""
+def waiting_bytes() -> int:
+    """Return the bytes of the files that wait to be read."""
     files = Runtime.instance().uploaded_file_mgr.file_storage
-    return {session: sum(len(file.data) for file in list(own.values())) for session, own in list(files.items())}
+    return sum(len(file.data) for own in list(files.values()) for file in list(own.values()))
 
 
 def visit_of(session: str) -> Any:  # noqa: ANN401 - a `state.Visit`
     """Return what is kept for a visitor, None if nothing is."""
     found = Runtime.instance()._session_mgr.get_active_session_info(session)
-    return None if found is None else found.session.session_state.filtered_state.get("visit")
+    return None if found is None or "visit" not in found.session.session_state else found.session.session_state["visit"]
 
 
 def forget_who_left() -> None:

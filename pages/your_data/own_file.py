@@ -149,8 +149,6 @@ def _wanted(kind: str, name: str, options: tuple[Any, ...], usual: Any) -> Any: 
     there = {str(one): one for one in options[0]}
     if kind == "multiselect":
         return [there[text] for text in dict.fromkeys(texts) if text in there]
-    if name == "task":
-        there[""] = None  # blocks of rows
     return there.get(texts[0], usual)
 
 
@@ -201,7 +199,7 @@ def example() -> None:
 def cut(table: Table, options: dict[str, Any]) -> Cut | None:
     """Return the table cut into tasks, computed once per choice; show a message if the choice does not work."""
     visit, key = state.visit(), (table.sha256, table.name, repr(sorted(options.items())))
-    if visit.own_cut is None or visit.own_cut[0] != key:
+    if visit.own_cut is None or visit.own_cut[0] != key or str(visit.own_cut[1]) == keeping.FULL:
         visit.own_cut = key, _or_error(lambda: _open_once(key, lambda: datasets.cut_table(table, **options)))
     return _shown(visit.own_cut[1])
 
@@ -226,10 +224,12 @@ def options(table: Table) -> dict[str, Any] | None:
 
 def _tasks(table: Table, label: str | None, suggested: Suggestion, places: list[Any]) -> dict[str, Any]:
     """Draw the choice of what makes a task; return its options of `cut_table`."""
-    possible = [name for name in table.names if name != label]
-    usual: Any = suggested.task if suggested.task in possible else None
-    task = _kept(places[1].selectbox, "own_task", possible, usual=usual, placeholder="Blocks of rows")
-    if task is None:
+    possible = ["", *(name for name in table.names if name != label)]
+    usual: Any = suggested.task if suggested.task in possible else ""
+    task = _kept(
+        places[1].selectbox, "own_task", possible, usual=usual, format_func=lambda one: one or "Blocks of rows"
+    )
+    if not task:
         most = max(2, table.n_rows)
         return {"block": _kept(places[2].number_input, "own_block", 2, most, usual=min(max(2, suggested.block), most))}
     if table.column(task).kind != "date":

@@ -20,17 +20,14 @@ def _show() -> None:
     if table is None:
         own_file.example()
         st.stop()
-
     table, reading = own_file.readings(table)
-    st.markdown(
-        f"**{plain(table.name)}**: {table.n_rows:,} rows, {len(table.columns):,} columns. {plain(table.format)}."
-    )
+    size = f"{table.n_rows:,} rows, {len(table.columns):,} columns"
+    st.markdown(f"**{plain(table.name)}**: {size}. {plain(table.format)}.")
     if table.notes:
         with st.expander(f"Notes from reading the file ({len(table.notes)})", icon=":material/info:", expanded=True):
             st.markdown("\n".join(f"* {plain(note)}" for note in table.notes[:30]))
     with st.expander("First rows", icon=":material/table:"):
         own_file.first_rows(table)
-
     options = own_file.options(table)
     cut = own_file.cut(table, options) if options is not None else None
     if cut is None:
