@@ -32,9 +32,9 @@ def sample_moments(X1: Floats, y: NDArray[np.int64], n_classes: int) -> tuple[Fl
     from imrc.solvers.logistic import group_squares, group_sums
 
     n, others = len(X1), len(X1) - np.bincount(y, minlength=n_classes)[:, None]
-    blocks = group_sums(X1, y, n_classes) / n
+    blocks = group_sums(X1, y, n_classes) / max(n, 1)
     # Deviations and not raw second moments, so that constant components give exactly zero.
-    spread = (group_squares(X1, y, blocks) + others * blocks**2) / max(n - 1, 1) / n
+    spread = (group_squares(X1, y, blocks) + others * blocks**2) / max(n - 1, 1) / max(n, 1)
     return blocks.ravel(), spread.ravel()
 
 

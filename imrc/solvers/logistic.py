@@ -287,7 +287,7 @@ def solve_in_turn(
 
 @njit(cache=True)
 def group_sums(X: Floats, groups: Ints, count: int) -> Floats:
-    """Return the sums of the rows of X (N, D) by group, shape (count, D), in the order in which NumPy adds."""
+    """Return the sums of the rows of X (N, D) by group, shape (count, D), added in the order of the rows."""
     out = np.zeros((count, X.shape[1]))
     for i in range(X.shape[0]):
         row = out[groups[i]]

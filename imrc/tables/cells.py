@@ -211,7 +211,8 @@ _FORMS: dict[str, Period] = {
     **dict.fromkeys(("%b %Y", "%b %y", "%Y %b", "%Y %m", "%m %Y"), "month"),
     **{"%Y q %m": "quarter", "q %m %Y": "quarter", "%Y w %V": "week"},
 }
-_DIGITS = {"Y": r"\d{4}", "y": r"\d\d", "b": "[a-z]{3}", **dict.fromkeys("dmV", r"\d\d?")}
+_DIGITS = {"Y": r"\d{4}", "y": r"\d\d", "b": "[a-z]{3}", "V": r"\d\d?"}
+_DIGITS |= {"d": r"(?:3[01]|[12]\d|0?\d)", "m": r"(?:1[0-2]|0?\d)"}  # so that 7122019 is the 7th of December
 _PATTERNS = {form: re.sub("%(.)", lambda found: f"(?P<{found[1]}>{_DIGITS[found[1]]})", form) for form in _FORMS}
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MOMENT = (
@@ -264,7 +265,7 @@ def _days(dates: pa.Array, form: str) -> Floats:
     year, month, day = number["Y"], number.get("m", np.float64(1)), number.get("d", 4 if "V" in part else 1)
     first = (12 * (year - 1970) + month - 1).astype("datetime64[M]")
     days = first.astype("datetime64[D]").astype(np.float64) + day - 1
-    there = (month > 0) & (month < 13) & (days.astype("datetime64[D]").astype("datetime64[M]") == first)
+    there = (year > 0) & (month > 0) & (month < 13) & (days.astype("datetime64[D]").astype("datetime64[M]") == first)
     if "V" in part:
         days += 7 * (number["V"] - 1) - (days + 3) % 7
         there &= (days + 3).astype("datetime64[D]").astype("datetime64[Y]") == first.astype("datetime64[Y]")
