@@ -39,7 +39,7 @@ def buttons(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
         with st.popover("Link", help="The address of this view, including all its settings."):
             st.code(f"{st.context.url}?{urlencode(st.query_params.to_dict())}".rstrip("?"), wrap_lines=True)
             if choice.dataset == OWN:
-                st.caption("It contains names of columns, never your file. Whoever opens it uploads the file again.")
+                st.caption("It never contains your file, only names of columns. Whoever opens it uploads it again.")
         with st.popover("Code", help="Code that reproduces this run, in Python or in a terminal."):
             texts = found.repeated_by(*_source(choice))
             for (name, text), language in zip(texts.items(), ("python", "bash"), strict=True):

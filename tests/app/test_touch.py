@@ -36,6 +36,8 @@ def test_a_swipe_over_each_chart_scrolls_the_page(phone, server, address):
     charts = page.locator(".js-plotly-plot")
     expect(charts.first.locator(".main-svg").first).to_be_visible()
     settle(page)
+    page.wait_for_timeout(1000)  # by then a narrow page has asked for other charts
+    settle(page)
     main = page.get_by_test_id("stMain")
     for chart in charts.all():
         # The lower half of the screen: above, the header of the page would take the finger.
