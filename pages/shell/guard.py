@@ -158,7 +158,7 @@ class Guard:
         boundary = re.search(r'boundary="?([^";]+)', headers.get("content-type", ""))
         # A file needs room for its bytes, for the table they become, and for the tasks into which that is cut.
         visit = streamlit_private.visit_of(session)
-        held = keeping.open_bytes(but=[] if visit is None else visit.replaced_by_another_file())
+        held = keeping.open_bytes(but=[] if visit is None else visit.open_files())
         room = (keeping.FILE_BYTES - held) // 3 - streamlit_private.waiting_bytes() - self._coming
         if room < size <= _MOST_BYTES and boundary is not None:  # Streamlit itself refuses what is larger
             while (await receive()).get("more_body"):

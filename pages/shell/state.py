@@ -125,10 +125,10 @@ class Visit:
     job: Any = None  # the `running.Job` that the runs under way are part of
     asked: Hashable = None  # the key of what *Run* was clicked for
 
-    def replaced_by_another_file(self) -> list[object]:
-        """Return what goes when another file is opened."""
+    def open_files(self) -> list[object]:
+        """Return what this visitor has open, which is no reason to refuse this visitor another file."""
         opened = [None if pair is None else pair[1] for pair in (self.own_table, self.own_cut)]
-        return [one for one in (*opened, self.own_choices.get("content")) if one is not self.own_used]
+        return [*opened, self.own_used, self.own_choices.get("content")]
 
     def forget_file(self) -> None:
         """Let go of the file that is open on *Your data*."""

@@ -89,7 +89,7 @@ def _read(content: bytes, name: str, **reading: Any) -> Table:  # noqa: ANN401 -
 
 
 def _open_once(key: Hashable, make: Callable[[], Any], *mine: object) -> Any:  # noqa: ANN401
-    return keeping.open_once(key, make, mine=[*mine, *state.visit().replaced_by_another_file()])
+    return keeping.open_once(key, make, mine=[*mine, *state.visit().open_files()])
 
 
 def readings(table: Table) -> tuple[Table, dict[str, Any]]:
