@@ -65,13 +65,8 @@ with chart:
     views.strategies(report, over=drawn.get("chart", (st, st)))
     views.how_judged(report)
 with below:  # one picture at a time; the others are not computed
-    controls.part(
-        "Look closer",
-        views.VIEWS,
-        "view",
-        "One chart at a time shows what is behind the answer above.",
-        label_visibility="collapsed",
-    )(report, sequence)
+    told = "One chart at a time shows what is behind the answer above."
+    controls.part("Look closer", views.VIEWS, "view", told, label_visibility="collapsed")(report, sequence)
 with controls.for_experts("experts") as fold:
     if fold.open:
         draw = controls.part("Show", views.EXPERTS, "expert", "All numbers, and what the rules promise for each task.")

@@ -121,10 +121,9 @@ def heatmaps(report: Report, quantity: result.Quantity = "error") -> None:
         st.caption(plain_errors_note(plain(run.rare_class)))
 
 
-def _budget(report: Report, sequence: imrc.TaskSequence) -> None:
+def _budget(report: Report, _sequence: imrc.TaskSequence) -> None:
     """Show the error against samples per task, and how many samples reach the same error."""
-    run, wanted = report.run, state.visit().choice.settings
-    if run.n_tasks < len(sequence) or run.settings.repetitions < wanted.repetitions:
+    if not running.is_finished(run := report.run):
         st.info("This needs a finished run. Click *Go on* above.", icon=":material/info:")
     elif (found := running.current_report(labels=True)) is not None and found.curve:
         table = budget_table(found.curve)

@@ -336,7 +336,7 @@ def result_of(choice: Choice, *, whole: bool = True, asked: bool = False, **chan
         kept = _in_store(sequence, settings)  # what `imrc sweep` has kept is read, not computed
         pinned = choice != visit.choice
         name = "_".join(["run", "pinned"] if pinned else ["run", *(changes or ["whole"])])
-        is_shown = choice == visit.choice and (not _kept(choice, sequence) if not changes else changes == REFERENCE)
+        is_shown = not pinned and (not _kept(choice, sequence) if not changes else changes == REFERENCE)
         if kept is not None:
             result = kept_runs.put(key, kept)
         elif visit.stopped == key:
@@ -376,7 +376,7 @@ def current_report(
     if run is None:
         return None
     # References have all tasks, which a stopped run has not.
-    known = run.n_tasks == len(sequence) and run.settings.repetitions == choice.settings.repetitions
+    known = is_finished(run)
     references = result_of(choice, whole=whole, **REFERENCE) if known and visit.stopped != beside else None
     of = (key, choice, sequence.name, run.n_tasks, run.settings.repetitions, references is None, bool(run.ess_tables))
     found = visit.report[1] if visit.report is not None and visit.report[0] == of else None
@@ -389,6 +389,12 @@ def current_report(
     if not state.is_large(choice.dataset):  # of those no visitor holds one
         visit.report = of, found
     return found
+
+
+def is_finished(run: RunResult) -> bool:
+    """Return whether a run has all tasks and repetitions that are asked for."""
+    visit = state.visit()
+    return run.n_tasks == len(visit.sequence()) and run.settings.repetitions == visit.choice.settings.repetitions
 
 
 def whole(report: Report) -> Report | None:
