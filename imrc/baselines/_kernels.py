@@ -94,7 +94,7 @@ def _derivative(margins, label, out):  # type: ignore[no-untyped-def]
         sign = 1.0 if label == 1 else -1.0
         out[0] = -sign / (1.0 + np.exp(min(sign * margins[0], 700.0)))
         return
-    out[:] = margins
+    np.positive(margins, out)  # to set a slice takes seconds to compile
     softmax_delta(out, label)
 
 

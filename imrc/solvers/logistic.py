@@ -28,7 +28,7 @@ from imrc._types import Floats, Ints
 
 _MEMORY = 8
 _MANY = 16  # classes from which on a product by the library for matrices is faster than plain loops
-_FAST = {"contract", "reassoc", "nsz"}
+_FAST = {"contract", "reassoc", "nsz"}  # `np.positive` copies: to set slices would double the time to compile
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
@@ -53,7 +53,7 @@ def _times(matrix, first, a, out):
     """Write matrix @ a for each class, of columns from the first one on; plain loops are faster for few classes."""
     classes, columns = a.shape
     if classes >= _MANY:
-        out[:] = np.dot(a, matrix.T)  # `_fit_in_turn` gives no other columns
+        np.dot(a, matrix.T, out)  # `_fit_in_turn` gives no other columns
         return
     for i in range(matrix.shape[0]):
         row = matrix[i, first : first + columns]
@@ -71,7 +71,7 @@ def _transposed_times(matrix, r, out):
     """Write matrix' @ r for each class."""
     classes = r.shape[0]
     if classes >= _MANY:
-        out[:] = np.dot(r, matrix)
+        np.dot(r, matrix, out)
         return
     out[:] = 0.0
     for i in range(matrix.shape[0]):
@@ -122,9 +122,9 @@ def _gradient(matrix, first, primal, residual, penalty, point, gradient):
     if primal:
         _transposed_times(matrix, residual, own)
         _add(own, penalty, point[:classes])
-        image[:] = own
+        np.positive(own, image)
     else:
-        own[:] = residual
+        np.positive(residual, own)
         _add(own, penalty, point[:classes])
         _times(matrix, first, own, image)
     return np.sqrt(max(_dot(own, image), 0.0))
@@ -148,13 +148,13 @@ def _fit(matrix, first, primal, targets, weights, penalty, start, max_iter, tole
     s, g = np.empty((_MEMORY, *shape)), np.empty((_MEMORY, *shape))
     curvature, alpha = np.ones(_MEMORY), np.zeros(_MEMORY)
     _times(matrix, first, start, scores)
-    point[:classes] = start
-    point[classes:] = start if primal else scores
+    np.positive(start, point[:classes])
+    np.positive(start if primal else scores, point[classes:])
     value = _data_term(scores, weights, targets, residual) + 0.5 * penalty * _dot(point[:classes], point[classes:])
     norm = _gradient(matrix, first, primal, residual, penalty, point, gradient)
     iteration = 0
     while iteration < max_iter and norm > tolerance:
-        direction[:] = -gradient
+        np.negative(gradient, direction)
         stored = min(iteration, _MEMORY)
         for back in range(stored):
             j = (iteration - 1 - back) % _MEMORY
@@ -171,12 +171,12 @@ def _fit(matrix, first, primal, targets, weights, penalty, start, max_iter, tole
             _add(direction, alpha[j] - beta, s[j])
         slope = _dot(gradient[classes:], direction[:classes])
         if slope >= 0.0:  # rounding: fall back to the gradient
-            direction[:] = -gradient
+            np.negative(gradient, direction)
             slope = -norm * norm
         if primal:
             _times(matrix, first, direction[:classes], along)
         else:
-            along[:] = direction[classes:]
+            np.positive(direction[classes:], along)
         step, accepted, new_value = 1.0, False, value
         for _ in range(40):
             _sum(point, step, direction, new)
@@ -209,28 +209,28 @@ def _fit_in_turn(X, gram, primal, times, moving, y, weights, penalties, starts, 
     found, values, iterations = starts.copy(), np.empty(problems), np.empty(problems, dtype=np.int64)
     for p in range(problems):
         if after[p] >= 0 and primal[after[p]] == primal[p]:
-            found[p] = found[after[p]]
+            np.positive(found[after[p]], found[p])
         used = np.flatnonzero(weights[p])
         first, end = used[0], used[-1] + 1
         size = end - first
         time, w = times[first:end], weights[p, first:end].copy()
         low, high = (0, X.shape[1]) if primal[p] else (first - first_known, end - first_known)
         # Whole rows, in which columns are counted from the first one on: no copy.
-        part, column = X[first:end] if primal[p] else gram[low:high], 0 if primal[p] else low
+        part, col = X[first:end] if primal[p] else gram[low:high], 0 if primal[p] else low
         if moving[p] and primal[p]:
             high *= 2
             part = np.hstack((part, part * time.reshape(size, 1)))
         elif moving[p]:
-            part, column = part[:, low:high] * (1.0 + time.reshape(size, 1) * time), 0
+            part, col = part[:, low:high] * (1.0 + time.reshape(size, 1) * time), 0
         elif classes >= _MANY and not primal[p]:
-            part, column = np.ascontiguousarray(part[:, low:high]), 0  # once, not for each product
+            part, col = np.ascontiguousarray(part[:, low:high]), 0  # once, not for each product
         targets = np.zeros((classes, size))
         for i in range(size):
             targets[y[first + i], i] = w[i]
         start = found[p, :, low:high].copy()
         found[p] = 0.0
-        fitted = _fit(part, column, primal[p], targets, w, penalties[p], start, max_iter, within[p])
-        found[p, :, low:high], values[p], iterations[p] = fitted
+        mu, values[p], iterations[p] = _fit(part, col, primal[p], targets, w, penalties[p], start, max_iter, within[p])
+        np.positive(mu, found[p, :, low:high])
     return found, values, iterations
 
 
