@@ -28,14 +28,14 @@ def readable(error: DataError) -> None:
     assert 10 < len(str(error)) < 1500
 
 
-def try_all(data: bytes) -> None:
+def try_all(data: bytes, *, cutting: bool = True) -> None:
     try:
         table = read_bytes(data, "any.csv", Reading())
     except DataError as error:
         readable(error)
         return
     suggestion = suggest(table)
-    for label in {suggestion.label or table.names[0], table.names[-1]}:
+    for label in {suggestion.label or table.names[0], table.names[-1]} if cutting else ():
         for way in ({"block": 3}, {"task": table.names[0]}):
             try:
                 cut = cut_table(table, label=label, **way)
@@ -64,7 +64,7 @@ def test_tables_of_strange_cells(rows, separator):
     lines = [separator.join('"' + cell.replace('"', '""') + '"' for cell in row) for row in [["a", "b", "y"], *rows]]
     data = "\n".join(lines).encode("utf-8", errors="replace")
     try_all(data)
-    try_all(gzip.compress(data))
+    try_all(gzip.compress(data), cutting=False)  # the same table once more
 
 
 @pytest.fixture(scope="module")

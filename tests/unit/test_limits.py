@@ -41,12 +41,12 @@ def settings(frequencies: int, kind: str = "rff", preset: str = "recommended", *
 
 
 CASES = [
-    ("random_walk", 20, settings(400, n=5, b=19, repetitions=10)),
-    ("random_walk", 40, settings(400, n=50, b=3, repetitions=3)),
-    ("random_walk", 20, settings(300, preset="paper", n=40, b=4, repetitions=10, also={"instances": "all"})),
-    ("random_walk", 20, settings(300, n=10, b=19, repetitions=6, also={"loss": "0-1", "max_iter": 2})),
-    ("rotated_digits", 20, settings(200, n=10, b=10, repetitions=25)),
-    ("random_walk", 100, settings(10, n=10, b=2, repetitions=40, methods=("majority", "logistic_single"))),
+    ("random_walk", 20, settings(400, n=5, b=19, repetitions=4)),
+    ("random_walk", 20, settings(400, n=50, b=3, repetitions=2)),
+    ("random_walk", 10, settings(300, preset="paper", n=40, b=4, repetitions=5, also={"instances": "all"})),
+    ("random_walk", 10, settings(300, n=10, b=9, repetitions=5, also={"loss": "0-1", "max_iter": 2})),
+    ("rotated_digits", 10, settings(200, n=10, b=9, repetitions=10)),
+    ("random_walk", 100, settings(10, n=10, b=2, repetitions=12, methods=("majority", "logistic_single"))),
 ]
 
 
