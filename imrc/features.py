@@ -18,16 +18,29 @@ __all__ = ["FeatureSpec", "Representation"]
 
 
 class FeatureMap(ABC):
-    """A fixed map from instances (n, d) to features (n, D)."""
+    """A fixed map from instances (n, d) to features (n, D), defined by `transform` or by `write`."""
 
     @property
     @abstractmethod
     def n_outputs(self) -> int:
         """Number of features D."""
 
-    @abstractmethod
     def transform(self, X: Floats) -> Floats:
         """Return the features of instances X (n, d), shape (n, D)."""
+        out = np.empty((len(X), self.n_outputs))
+        self.write(X, out)
+        return out
+
+    def write(self, X: Floats, out: Floats) -> None:
+        """Write the features of instances X into an array (n, D)."""
+        out[:] = self.transform(X)
+
+    def with_intercept(self, X: Floats) -> Floats:
+        """Return the features of instances X with a first column of ones, C-contiguous."""
+        out = np.empty((len(X), self.n_outputs + 1))
+        out[:, 0] = 1.0
+        self.write(X, out[:, 1:])
+        return out
 
 
 @dataclass(frozen=True)
@@ -107,31 +120,28 @@ class RandomFourier(FeatureMap):
         """Number of features, 2 N."""
         return 2 * int(self.frequencies.shape[1])
 
-    def transform(self, X: Floats) -> Floats:
-        """Return cosines and sines of the projections."""
-        projected, out = X @ self.frequencies, np.empty((len(X), self.n_outputs))
-        count = self.frequencies.shape[1]
+    def write(self, X: Floats, out: Floats) -> None:
+        """Write cosines and sines of the projections."""
+        projected, count = X @ self.frequencies, self.frequencies.shape[1]
         np.cos(projected, out=out[:, :count])
         np.sin(projected, out=out[:, count:])
-        return out
 
 
 class HalfAngle(RandomFourier):
     """The same from tangents of half the projections, faster with AVX-512 and different in the last bit."""
 
-    def transform(self, X: Floats) -> Floats:
-        """Return cosines and sines of the projections, within 4e-16 of `RandomFourier`."""
-        tangents, out = X @ self.frequencies, np.empty((len(X), self.n_outputs))
+    def write(self, X: Floats, out: Floats) -> None:
+        """Write cosines and sines of the projections, within 4e-16 of `RandomFourier`."""
+        tangents, count = X @ self.frequencies, self.frequencies.shape[1]
         tangents *= 0.5
         np.tan(tangents, out=tangents)
         # In place: memory for large arrays that are soon dropped takes as long as the numbers in them.
-        cosines, sines = np.split(out, 2, axis=1)
+        cosines, sines = out[:, :count], out[:, count:]
         np.multiply(tangents, tangents, out=sines)
         sines += 1.0
         np.divide(2.0, sines, out=sines)
         np.subtract(sines, 1.0, out=cosines)
         sines *= tangents
-        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,15 +155,14 @@ class Composite(FeatureMap):
         """Number of features of all parts together."""
         return int(sum(chain[-1].n_outputs for _, chain in self.parts))
 
-    def transform(self, X: Floats) -> Floats:
-        """Return the features of all parts side by side."""
-        blocks = []
+    def write(self, X: Floats, out: Floats) -> None:
+        """Write the features of all parts side by side."""
         for columns, chain in self.parts:
-            block = np.ascontiguousarray(X[:, columns])
-            for feature_map in chain:
+            block, width = np.ascontiguousarray(X[:, columns]), chain[-1].n_outputs
+            for feature_map in chain[:-1]:
                 block = feature_map.transform(block)
-            blocks.append(block)
-        return np.concatenate(blocks, axis=1)
+            chain[-1].write(block, out[:, :width])
+            out = out[:, width:]
 
 
 @dataclass(frozen=True, eq=False)

@@ -141,8 +141,8 @@ class RateOfChange:
         """The given rate of change, or the mean of the last W differences, at least 0; infinite without any."""
         if self._known is not None:
             return self._known
-        moved, periods = np.broadcast_to(self._excess.total, 2)  # 0 and 0 before anything was measured
-        return max(float(moved / periods), 0.0) if periods else np.inf
+        total = self._excess.total  # a number as long as nothing was measured
+        return np.inf if isinstance(total, float) else max(float(total[0] / total[1]), 0.0)
 
     def over(self, gaps: Sequence[float]) -> list[float]:
         """Return the changes over gaps in periods, which are 0 over no period at any rate."""

@@ -20,7 +20,7 @@ from imrc.core.presets import DEFAULT, Preset, own_features
 from imrc.core.settings import OVERRIDES, SETTINGS, IMRCSettings, Window, documented, resolve_settings
 from imrc.core.tracking import TaskEstimate
 from imrc.features import FeatureSpec, Representation, repetition_draw
-from imrc.solvers.api import probabilities, scores, with_intercept
+from imrc.solvers.api import probabilities, scores
 from imrc.wording import RULES
 
 Rule = Literal["single", "forward", "forward_backward"]
@@ -215,7 +215,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
             raise ValueError("classes must be the same as at the first call of partial_fit.")
         codes = None if y is None else self._encoded(np.asarray(y))
         predicted = None if first else self._learner.predicted(gap)
-        update = self._learner.step(with_intercept(self.features_.transform(rows)), codes, gap)
+        update = self._learner.step(self.features_.with_intercept(rows), codes, gap)
         estimates = self._learner_estimates
         estimates["single"].append(update.single)
         estimates["forward"].append(update.forward)
@@ -333,7 +333,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
     def _scores(self, X: ArrayLike, task: WhichTask, rule: Rule) -> Floats:
         estimate = self._estimate(task, rule)
         rows, _ = self._checked(X)
-        return scores(with_intercept(self.features_.transform(rows)), estimate.coef, len(self.classes_))
+        return scores(self.features_.with_intercept(rows), estimate.coef, len(self.classes_))
 
     def predict(self, X: ArrayLike, task: WhichTask = -1, rule: Rule = "forward_backward") -> NDArray[Any]:
         """Return the label with the largest score (in a tie, the smallest label).

@@ -297,9 +297,8 @@ class LogLossLearner:
         if len(y):
             average, self._own_mse = sample_moments(X1, y, self.n_classes)
             self._labelled += 1
-            self._variance = (
-                self._variance + (smoothed_variance(X1, y, self.n_classes) - self._variance) / self._labelled
-            )
+            variance = smoothed_variance(X1, y, self.n_classes)
+            self._variance = self._variance + (variance - self._variance) / self._labelled
         self._change.add(X1[:, 1:], y, gap)
         self._averages = np.vstack([self._averages, average])[dropped:]
         self._store.add(scaled(X1), y, gap, dropped)
@@ -368,10 +367,8 @@ class LogLossLearner:
         solved[0] = solved[0][0], spent + solved[0][1]
         gaps = [0.0, *(after - before for before, after in pairwise(store.times))]
         self._tracked = self._change.tracked(store.sizes, gaps, self.b)
-        found = []
-        for (_, ess), own, rule, (worth, means), result in zip(
-            tasks, weights, rules, self._tracked, solved, strict=False
-        ):
+        found, parts = [], zip(tasks, weights, rules, self._tracked, solved, strict=False)
+        for (_, ess), own, rule, (worth, means), result in parts:
             alone, known = float(shares[still.index(self._alone)]), max(worth, 1.0)
             # To the extent that a task is learnt alone, its own samples count.
             promised = float(ess[self._alone] ** alone * known ** (1.0 - alone))

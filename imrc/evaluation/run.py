@@ -222,11 +222,8 @@ class Repetition:
         room: int,
         places: Sequence[int],
     ) -> None:
-        self._places = places
-        self._n = settings.n
-        self._sequence = sequence
-        self._seed = seed
-        self._threads = threads
+        self._sequence, self._seed, self._places = sequence, seed, places
+        self._n, self._threads = settings.n, threads
         self._mapped = MappedRows(sequence, settings.features, self.draw(0).pool, seed)
         imrc = "imrc" in settings.methods
         learner = settings.learner
@@ -313,10 +310,8 @@ class Repetition:
             "single": {task: self._wrong(task, update.single, "single")},
             "forward": {task: self._wrong(task, update.forward, "forward", "forward_backward")},
         }
-        wrong["forward_backward"] = dict(wrong["forward"])
-        for earlier, estimate in update.revised.items():
-            wrong["forward_backward"][earlier] = self._wrong(earlier, estimate, "forward_backward")
-        return wrong
+        revised = {j: self._wrong(j, one, "forward_backward") for j, one in update.revised.items()}
+        return wrong | {"forward_backward": wrong["forward"] | revised}
 
     def _wrong(self, task: int, estimate: TaskEstimate, *rules: str) -> NDArray[np.bool_]:
         """Return which test samples of a task are misclassified, and count the probabilities for the given rules."""

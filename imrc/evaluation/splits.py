@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from imrc._types import Floats
 from imrc.features import FeatureSpec, Identity, Representation, repetition_draw
-from imrc.solvers.api import with_intercept
 from imrc.tasks import TaskSequence
 
 TEST_SAMPLES = 100
@@ -131,7 +130,7 @@ class MappedRows:
         return self._kept[index.tobytes()]
 
     def _mapped(self, task: int, index: NDArray[np.int64]) -> Floats:
-        return with_intercept(self._map.transform(self._sequence[task].X[index]))
+        return self._map.with_intercept(self._sequence[task].X[index])
 
     def again(self, task: int, index: NDArray[np.int64]) -> Callable[[], Floats]:
         """Return what gives the same rows later without the work of mapping them again."""

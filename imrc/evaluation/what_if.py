@@ -156,10 +156,8 @@ class Otherwise:
 
     def gains(self, rule: str) -> tuple[Interval, Interval]:
         """Return by how much a rule's error is below single-task learning, before and after, with intervals."""
-        before, after = (
-            mean_interval(errors["single"].mean(axis=1) - errors[rule].mean(axis=1))
-            for errors in (self.before, self.after)
-        )
+        pair = self.before, self.after
+        before, after = (mean_interval(one["single"].mean(axis=1) - one[rule].mean(axis=1)) for one in pair)
         return before, after
 
     def by_task(self, rule: str) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from imrc.core.rules_log import LogLossLearner
 from imrc.evaluation.run import single_thread
 from imrc.evaluation.settings import STRATEGIES, STRATEGY_TITLES, RunSettings
 from imrc.features import FeatureMap, Representation, repetition_draw
-from imrc.solvers.api import probabilities, scores, with_intercept
+from imrc.solvers.api import probabilities, scores
 from imrc.tables import Recipe, Source, Table
 from imrc.tables.recipe import places
 from imrc.tasks import TaskSequence
@@ -205,7 +205,7 @@ class Model:
 
     def _learn(self, X: Floats, codes: Ints, name: str, *, ahead: bool = True) -> None:
         """Learn a new task, and the rule for the next one unless another task follows at once."""
-        X1 = with_intercept(self._map.transform(X))
+        X1 = self._map.with_intercept(X)
         if isinstance(self._learner, LogLossLearner):
             self._rules = [_rule(self._learner.step(X1, codes).forward)]
         elif self._learner is not None:
@@ -227,7 +227,7 @@ class Model:
             place = check_int("task", task, -len(self.tasks), len(self.tasks) - 1)
             rule = self._rules[0 if self.strategy == "pooled" else place]
         parts = [X[start : start + _BATCH] for start in range(0, len(X), _BATCH)] or [X]
-        values = [scores(with_intercept(self._map.transform(part)), rule[0], len(self.classes)) for part in parts]
+        values = [scores(self._map.with_intercept(part), rule[0], len(self.classes)) for part in parts]
         return np.concatenate(values), self._loss, rule[1]
 
     def _encoded(self, labels: ArrayLike | None, rows: int) -> Ints:
