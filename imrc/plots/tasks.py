@@ -33,7 +33,7 @@ class Samples:
 
 
 def _some(shown: int, tasks: int) -> str:
-    return f", {shown} of {tasks}" if shown < tasks else ""
+    return f", {shown} of {tasks} tasks" if shown < tasks else ""
 
 
 def image_side(names: tuple[str, ...]) -> int | None:
@@ -88,7 +88,7 @@ def image_strip(samples: Samples) -> go.Figure:
     ticks = task_ticks(samples.labels, first=0, ticks=6)
     chosen = ticks.get("tickvals", range(0, tasks, max(1, tasks // 6)))
     names = ticks.get("ticktext", escaped(samples.labels[i] for i in chosen))
-    told = f"one sample of each class; tasks from left to right{_some(tasks, samples.tasks)}"
+    told = f"one sample of each class{_some(tasks, samples.tasks)}"
     drawn = Chart("What is a task?", told, height=150)
     drawn.x(tickvals=[i * step + centre for i in chosen], ticktext=names, **QUIET)
     drawn.y(scaleanchor="x", **mosaic_rows(samples.classes, samples.side))

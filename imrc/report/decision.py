@@ -27,7 +27,7 @@ class _Words(NamedTuple):
     action: str = ""
 
 
-_REVISE = "Update the rule with each new task, and also revise the rules of earlier tasks."
+_REVISE = "Update the rule with each new task, and revise earlier rules, too."
 _WORDS = {
     "majority": _Words("always predicting {}"),
     "single": _Words("learning each task alone", "Train a rule for each task on its own samples."),

@@ -97,7 +97,7 @@ def accounts_sentence(result: RunResult) -> str:
     if not found:
         return f"Each rate of change is the mean of the {window} nearest squared differences (W = {window}). {samples}"
     given = ", ".join(f"{kind} {100 * share:.0f}\u00a0%" for kind, share in found.items())
-    return f"Assumptions are weighted by how well they predicted past tasks (W = {window}): {given}. {samples}"
+    return f"Assumptions, weighted by how well they predicted (W = {window}): {given}. {samples}"
 
 
 def worth_sentence(result: RunResult, verdict: Verdict | None = None) -> str:

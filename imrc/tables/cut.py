@@ -75,8 +75,9 @@ class Cut:
 
     @property
     def always(self) -> str:
-        """What `in_words` says about the columns of every table."""
+        """What `in_words` says of every table."""
         return (
+            "A run draws n rows of each task to learn from and tests on others. A model learns from all rows. "
             "Scaling, fill-in values and known words come only from the training rows of the first task. A column of "
             "numbers is left out if it never changes there (unless it is always 0 or 1) or is more than "
             f"{self.sequence.max_missing:.0%} empty there."
@@ -97,8 +98,7 @@ class Cut:
         rows = list(self.columns.itertuples(index=False, name=None))
         found = {use: [f"{name!r} ({note})" for name, one, _, note in rows if one == use and note] for use in uses}
         return [
-            f"{sizes.sum():,} of {self.rows_read:,} rows are kept, in {len(sizes):,} tasks of {each} rows. A run draws "
-            "n rows of each task to learn from and tests on others. A model learns from all rows.",
+            f"{sizes.sum():,} of {self.rows_read:,} rows are kept, in {len(sizes):,} tasks of {each} rows.",
             *self.warnings(),
             self.always,
             *(f"{what}: {listed(found[use], 5)}." for use, what in uses.items() if found[use]),

@@ -24,12 +24,8 @@ shipped = views.shipped_scores(choice)
 head = st.container(key="head_rivals")
 head.empty()  # a container of nothing would take no room
 place = st.container(horizontal=True, vertical_alignment="bottom")
-measure = shipped is None or controls.toggle(
-    "Measure with these settings",
-    "compare_measure",
-    "Runs the methods now, with the tasks and settings of the sidebar. You see the progress and can stop at any time.",
-    place=place,
-)
+told = "Runs the methods now, with the settings of the sidebar. You see the progress and can stop at any time."
+measure = shipped is None or controls.toggle("Measure with these settings", "compare_measure", told, place=place)
 if shipped is not None and not measure:
     n = views.size_chosen(shipped, choice.settings.n, place)
     kind = "average"

@@ -116,13 +116,8 @@ def columns(kind: ScoreKind) -> dict[str, Any]:
         "Against reference": text(help="Whether a paired test over repetitions finds a difference from the reference."),
         "p, corrected": text(help="p-value of that test, corrected for all comparisons by Holm's method."),
         "Before learning": text(help="Error on each task just before it is learnt (test, then train)."),
-        "ms per task": number(
-            format="%.1f", help="Processor time to learn one task. For IMRC, all its rules together."
-        ),
-        "Numbers kept": number(
-            format="localized",
-            help="Everything kept after the last task: parameters, memories, statistics and samples.",
-        ),
+        "ms per task": number(format="%.1f", help="Processor time to learn one task; for IMRC, with all its rules."),
+        "Numbers kept": number(format="localized", help="Parameters, memories, statistics and samples at the end."),
     }
 
 

@@ -15,6 +15,7 @@ from imrc.diagnostics import Assessment, Changed, what_changed, words
 from imrc.diagnostics.assessment import component_tracks, most_changing
 from imrc.diagnostics.evidence import LEAST_TASKS
 from imrc.diagnostics.power import power_sentences, power_table
+from imrc.evaluation.settings import changed_s
 from imrc.features import FEATURE_TITLES, FeatureSpec, make, output_names
 from imrc.paper import shipped
 from imrc.plots import evolving
@@ -71,20 +72,6 @@ $$
 \mathrm{BIC} = -2\,m\,\ell + p\,\log\big((k-1)\,m\big) + 2\log(\mathrm{candidates})
 $$
 """
-_TRACKS = r"""
-**Equations (6) and (10)**: sample average τ with its mean squared error s, forward (⇀), backward (↽) and both (⇌), for
-expected quadratic changes d².
-
-$$
-\begin{gathered}
-\tau_j^{\rightharpoonup} = \tau_j + \tfrac{s_j}{s_{j-1}^{\rightharpoonup}+s_j+d_j^2}
-(\tau_{j-1}^{\rightharpoonup}-\tau_j) \\[6pt]
-s_j^{\rightharpoonup} = \big(\tfrac{1}{s_j} + \tfrac{1}{s_{j-1}^{\rightharpoonup}+d_j^2}\big)^{-1} \\[6pt]
-\tau_j^{\rightleftharpoons} = \tau_j^{\rightharpoonup} +
-\tfrac{s_j^{\rightharpoonup}}{s_j^{\rightharpoonup}+s_{j+1}^{\leftharpoondown}+d_{j+1}^2}(\tau_{j+1}^{\leftharpoondown}-\tau_j^{\rightharpoonup})
-\end{gathered}
-$$
-"""
 _ALARM = """
 Each task is compared with all samples before it, using random splits. If nothing changes, its p-value is uniform
 between 0 and 1. A bet on small p-values then pays 1 on average. A new bet starts at every task, and all bets
@@ -100,7 +87,7 @@ _stories = Kept[tuple[Hashable, ...], pd.DataFrame]("watching")
 
 def _pacf(_choice: Choice, result: Assessment, row: _Row) -> None:
     told = "A synthetic sequence with the same number of tasks and a known kind of change."
-    compare = controls.switch("Beside it", _COMPARE, "evolving_compare", told, index=1, place=row)
+    compare = controls.menu("Beside it", _COMPARE, "evolving_compare", told, index=1, place=row, width=190)
     if result.pacf is None:
         st.info("Partial autocorrelations need at least 4 tasks.", icon=":material/info:")
         return
@@ -120,7 +107,7 @@ def _what(choice: Choice, _result: Assessment, row: _Row) -> None:
     sequence, seed = state.visit().sequence(), choice.settings.seed
     # Names are part of what is shown and not of the fingerprint: another visitor's file may have others.
     key = sequence.fingerprint, seed, sequence.feature_names, sequence.class_names, tuple(sequence.categories.items())
-    with st.spinner("Comparing all columns …"):
+    with running.waiting("Comparing all columns", changed_s(sequence)):
         found = _changes.get_or_make(key, lambda: what_changed(sequence, seed=seed))
     if not len(found.table):
         st.info("No column varies within a task, so there is nothing to compare.", icon=":material/info:")
@@ -221,7 +208,7 @@ def _component(choice: Choice, result: Assessment) -> None:
     charts.show(evolving.component_chart, tracks, title, name="evolving-component")
     if shown is not result:
         st.caption("The chart shows the standardised columns of the data. The rules learn from features that mix them.")
-    st.markdown(_TRACKS)
+    st.caption("Equations (6), forward, and (10), both, of the paper. The documentation has them under *The method*.")
 
 
 def _alarm(choice: Choice, result: Assessment) -> None:

@@ -20,17 +20,15 @@ headline = st.container(key="lower_headline" if lands else "headline")
 headline.empty()  # a container of nothing would take no room
 with st.container(key="to_do"):
     to_do, to_take = st.columns([7, 9], gap="small", vertical_alignment="center")
-if lands:  # its picture is above
-    with st.container(key="closer"):
-        chart, below = st.columns([1, 2], gap="medium")
-    with chart:
-        views.scenario_switch()
-else:
+with st.container(key="closer" if lands else "above"):
+    left, below = st.columns([1, 2] if lands else [3, 2], gap="medium")
+chart = left.container(key="could_do")
+chart.empty()  # as above
+judged = (left if lands else st).container(horizontal=True, vertical_alignment="center")
+with judged:
     views.scenario_switch()
-    chart, task = st.columns([3, 2], gap="medium")
-    chart = chart.container(key="could_do")
-    chart.empty()  # as above
-    with task:
+if not lands:  # its picture is above
+    with below:
         views.what_a_task_is(sequence)
     below = st.container()
 drawn: dict[str, Any] = {}
@@ -63,6 +61,7 @@ with to_take:
     exporting.buttons(report, choice, sequence)
 with chart:
     views.strategies(report, over=drawn.get("chart", (st, st)))
+with judged:
     views.how_judged(report)
 with below:  # one picture at a time; the others are not computed
     told = "One chart at a time shows what is behind the answer above."

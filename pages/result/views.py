@@ -33,6 +33,7 @@ LANDING = "six_or_nine"
 _PARTS = {kind: Path(__file__).with_name(f"landing.{kind}").read_text(encoding="utf-8") for kind in ("html", "js")}
 _LEARN = "pages/learn/page.py"
 _SCENARIO = "scenario_shown"
+_MEANINGS = [f"**{one.title}** ({one.field}): {one.sentence}" for one in SCENARIOS.values()]
 _weights_kept = Kept[tuple[Hashable, ...], pd.DataFrame]("weights")
 _answers = Kept[Hashable, Any]("what if")
 
@@ -61,7 +62,7 @@ def scenario_switch() -> None:
         key=_SCENARIO,
         on_change=lambda: state.use_values({"scenario": st.session_state[_SCENARIO]}),
         label_visibility="collapsed",
-        help="  \n".join(f"**{one.title}** ({one.field}): {one.sentence}" for one in SCENARIOS.values()),
+        help="  \n".join(_MEANINGS),
     )
 
 
@@ -90,11 +91,12 @@ def how_judged(report: Report) -> None:
     run, (learner, *notes) = report.run, report.decision.notes
     averaged, many = HEADLINES[run.scenario.kind], run.settings.repetitions
     told = [f"{capital(report.decision.measure)}: {averaged}.", in_words(report, "with its standard error"), learner]
+    told += _MEANINGS
     if not run.ess_tables:
         made = "computed by {command} on {date}".format(**shipped.index()["grid"])
         told.append(f"These errors come with the app, {made}. On another processor, a few answers may differ.")
     over = f"Mean over {many} repetitions." if many > 1 else "One repetition."
-    st.caption("  \n".join([over, *notes]), help="  \n".join(told))
+    st.caption("  \n".join([over, *notes]), help="  \n".join(told), width="content")
 
 
 def _time(report: Report, _sequence: imrc.TaskSequence) -> None:
@@ -116,7 +118,7 @@ def heatmaps(report: Report, quantity: result.Quantity = "error") -> None:
     name = f"heatmaps-{quantity}"
     charts.show(result.run_heatmaps, run, quantity, RISKS[run.loss].lower(), triangle=triangle, name=name)
     if run.scenario.kind == "before":
-        st.caption("These are errors after learning. For errors before learning, see *Curves* under *For experts*.")
+        st.caption("Errors after learning.", help="For errors before learning, see *Curves* under *For experts*.")
     if run.measure() != "error":
         st.caption(plain_errors_note(plain(run.rare_class)))
 
@@ -235,8 +237,8 @@ VIEWS = {
 def _risks(report: Report, _sequence: imrc.TaskSequence) -> None:
     heatmaps(report, "risk")
     st.caption(
-        "Worst-case log loss over the uncertainty set, including the penalty. It does not bound the error: rules "
-        "that borrow from other tasks may have a higher value and still make fewer errors."
+        "Worst-case log loss over the uncertainty set, with the penalty. It does not bound the error: a rule that "
+        "borrows may have a higher value and fewer errors."
         if report.run.loss == "log"
         else "Bound on the error of the randomised rule if the true distribution lies in the uncertainty set. A solver "
         "that stops early can leave it too low, and a value above 1 promises nothing."
@@ -255,8 +257,7 @@ def _task(report: Report, sequence: imrc.TaskSequence) -> None:
     run = report.run
     middle = max(1, run.n_tasks // 2)
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    told = "See its error at every step, and the weight of every task in its rule."
-    of = (run.fingerprint, run.n_tasks)
+    told, of = "See its error at every step, and the weight of every task in its rule.", (run.fingerprint, run.n_tasks)
     task = controls.number("Task", 1, run.n_tasks, middle, "story_task", told, of, row, width=140)
     told = "Which rule's weights to show: the rule first learnt for the task, or the rule revised with later tasks."
     titles = {name: RULES[name] for name in ("forward_backward", "forward")}
@@ -283,19 +284,15 @@ def _numbers(report: Report, _sequence: imrc.TaskSequence) -> None:
     )
     charts.table(run.to_frame(), name=f"run-{run.name}", height=280)
     st.caption(
-        "One row per rule, repetition, task and step at which the error was measured again. For each rule and "
-        "repetition, the errors times their weights add up to the average error. Its mean over repetitions is the "
-        "number above."
+        "One row per rule, repetition, task and step at which the error was measured. For each rule and repetition, "
+        "the errors times their weights add up to the average error."
     )
 
 
 def _calibration(report: Report, _sequence: imrc.TaskSequence) -> None:
     table = what_if.reliability_table(report.run)
     if not len(table):
-        st.info(
-            "Not available: either the rules give no probabilities, or this result was taken from a longer run.",
-            icon=":material/info:",
-        )
+        st.info("The rules give no probabilities, or this run is part of a longer one.", icon=":material/info:")
         return
     charts.show(what_if.reliability_chart, table, name="reliability")
 

@@ -83,8 +83,7 @@ def _model(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> Callab
     name, file_options = _source(choice)
     with st.popover("Model", help="The advised rule, or another one, as a file."):
         titles = {"advice": "As advised", **{name: STRATEGY_TITLES[name] for name in STRATEGIES}}
-        told = "Learnt from all rows of every task, with these settings."
-        chosen = controls.menu("Learn by", titles, "model_by", told)
+        chosen = controls.menu("Learn by", titles, "model_by", "The strategy, with these settings.")
         strategy = found.advice.advised if chosen == "advice" else chosen
         if strategy not in STRATEGIES:
             st.caption("No strategy is advised here. To learn one anyway, choose it above.")
@@ -92,8 +91,7 @@ def _model(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> Callab
         # Said here and not in tips of the buttons, which would lie over the button beside.
         st.caption(
             f"{STRATEGY_TITLES[strategy]}, learnt from all rows of every task. Open the model with imrc.load in Python "
-            f"or with the command imrc predict. It stores rows so that you can update it. The script checks the "
-            f"same data, learns the model and predicts; it needs imrc installed."
+            "or with imrc predict. It stores rows so that you can update it. The script learns it again with imrc."
         )
         made = partial(fit_model, sequence, strategy=strategy, settings=choice.settings, n_measured=choice.settings.n)
         content, file = partial(_model_bytes, made), f"{sequence.name}.imrc"

@@ -23,12 +23,18 @@ export default function ({{ data, setStateValue }}) {{
   const query = window.matchMedia("(max-width: {PHONE_PX}px)");
   const tell = () => {{ if (query.matches !== data.narrow) setStateValue("narrow", query.matches); }};
   tell();
-  document.querySelector('[data-testid="stMain"]').ariaLabel = "Page";
+  // The keyboard comes to what is in the page, not to the page itself; a table, which is a drawing, has a name.
+  const main = document.querySelector('[data-testid="stMain"]');
+  Object.assign(main, {{ ariaLabel: "Page", tabIndex: -1 }});
+  const name = () => main.querySelectorAll(".stDataFrame canvas").forEach((table) => {{ table.ariaLabel = "Table"; }});
+  const drawn = new MutationObserver(name);
+  drawn.observe(main, {{ childList: true, subtree: true }});
+  name();
   const button = document.querySelector('[data-testid="stSidebarCollapseButton"] button');
   if (query.matches && page && page !== data.page && button) button.click(); // a phone's drawer covers the page chosen
   page = data.page;
   query.addEventListener("change", tell);
-  return () => query.removeEventListener("change", tell);
+  return () => {{ query.removeEventListener("change", tell); drawn.disconnect(); }};
 }}
 """
 
@@ -61,7 +67,7 @@ STYLE = f"""<style>
 :focus-within > [data-testid=stWidgetLabel] button[aria-label^=Help] {{ visibility: visible }}
 [data-testid=stHeaderActionElements] {{ display: none }}
 [data-testid=stMain] [data-testid=stMarkdown] h1 {{ padding: 0 0 0.6rem }}
-[data-testid=stMain] h2:not([class*=headline] *) {{ font-size: 1.1rem; font-weight: 600; padding: 0.75rem 0 1rem }}
+[data-testid=stMain] h2:not([class*=headline] *) {{ font-size: 1.1rem; font-weight: 600; padding: 0.5rem 0 0.5rem }}
 [data-testid=stMain] :is([class*=headline], .st-key-landing_title, .st-key-to_do) :is(h1, h2, h3) {{ padding: 0 }}
 .stMainBlockContainer.stMainBlockContainer {{ max-width: none }}
 .st-key-run_line.st-key-run_line {{ overflow: visible; flex-wrap: nowrap }}
@@ -71,7 +77,7 @@ STYLE = f"""<style>
 .st-key-landing.st-key-landing {{ min-height: 25.2rem }}
 .st-key-lower_headline.st-key-lower_headline {{ min-height: 3.4rem }}
 .st-key-headline.st-key-headline {{ min-height: 4.2rem }}
-.st-key-to_do.st-key-to_do {{ min-height: 4rem; padding-top: 0.5rem }}
+.st-key-to_do.st-key-to_do {{ min-height: 4.4rem; padding-top: 0.9rem }}
 .st-key-own_upload.st-key-own_upload {{ min-height: 6rem }}
 [class*=st-key-head_][class*=st-key-head_] {{ min-height: 10rem }}
 :is([class*=st-key-paper_], .st-key-evolving_picture, .st-key-ess_picture, .st-key-compare_n).element-container {{
@@ -94,7 +100,7 @@ STYLE = f"""<style>
   [class*=st-key-head_][class*=st-key-head_] {{ min-height: 25rem }}
   :is(.st-key-paper_part, .st-key-paper_method, .st-key-paper_error).element-container {{ min-width: 100% }}
   .st-key-paper_part.element-container {{ min-height: 6.6rem }}
-  .st-key-could_do.st-key-could_do {{ min-height: 21rem }}
+  .st-key-could_do.st-key-could_do {{ min-height: 18.5rem }}
   [data-testid=stExpandSidebarButton] {{ width: auto }}
   [data-testid=stExpandSidebarButton]::after {{ content: "Pages and settings"; padding-left: 0.5rem }}
 }}

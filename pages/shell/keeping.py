@@ -137,9 +137,7 @@ def _places() -> threading.Semaphore:
 def turn(slot: Any) -> Iterator[Callable[[float], None]]:  # noqa: ANN401 - Streamlit's own element
     """Hold a place while something runs, waiting in a slot; gives what is told the share done, and ends a slow one."""
     while not _places().acquire(timeout=_LOOK_S):
-        slot.info(
-            "Other runs are using all cores. This one starts as soon as one is free.", icon=":material/hourglass_empty:"
-        )
+        slot.info("Other runs are using all cores. This one waits for a free core.", icon=":material/hourglass_empty:")
     started, most = time.monotonic(), limits().seconds
 
     def pace(share: float) -> None:

@@ -21,7 +21,7 @@ from imrc.datasets import DEFAULT, DataError, load
 from imrc.diagnostics import Assessment, assess
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run, join_repetitions, largest_n
 from imrc.evaluation.run import REFERENCE, split_references, with_references
-from imrc.evaluation.settings import diagnosis_cells, run_cells
+from imrc.evaluation.settings import diagnosis_cells, diagnosis_s, run_cells
 from imrc.evaluation.splits import sample_sizes
 from imrc.features import FeatureSpec
 from imrc.paper import grid, shipped
@@ -100,15 +100,21 @@ def may_run(sequence: imrc.TaskSequence, settings: RunSettings) -> bool:
 
 def diagnosed(sequence: imrc.TaskSequence, spec: FeatureSpec, seed: int) -> Assessment:
     """Return the diagnosis of a sequence from all samples, made once per sequence and representation."""
-    key = sequence.fingerprint, spec, seed
+    key, seconds = (sequence.fingerprint, spec, seed), 0.0
     if _diagnoses.get(key) is None:
         less = "To make it smaller, use fewer tasks k or fewer frequencies."
         if not keeping.fits("diagnosis", diagnosis_cells(sequence, spec, seed), less):
             st.stop()
+        seconds = diagnosis_s(sequence, spec, seed)
     # Frozen result, read only: one copy serves everyone.
-    with st.spinner("Diagnosing the sequence …"):
+    with waiting("Diagnosing the sequence", seconds):
         kept = _diagnoses.get_or_make(key, lambda: assess(sequence, features=spec, seed=seed))
     return state.named(kept, sequence)
+
+
+def waiting(what: str, seconds: float) -> Any:  # noqa: ANN401 - Streamlit's own element
+    """Return a spinner for work that cannot tell how far it is; it says about how long the work takes."""
+    return st.spinner(f"{what}, about {duration(seconds)} …" if seconds > 1.0 else f"{what} …")
 
 
 def assessment(choice: Choice) -> Assessment:

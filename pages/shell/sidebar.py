@@ -71,8 +71,7 @@ def _facts(name: str, visit: state.Visit) -> None:
             f"{sequence.description}\n\n**Tasks:** {len(sequence)}.  \n**Source:** {info.get('source', 'your file')}. "
             f"**Licence:** {info.get('licence', 'yours')}."
         )
-    samples, features, classes = numbers
-    label = f":small[{samples:,} samples · {features:,} features · {classes} classes]"
+    label = ":small[{:,} samples · {:,} features · {} classes]".format(*numbers)
     about = "What it contains, how it is cut into tasks, and where it comes from."
     with st.popover(label, type="tertiary", help=about):
         st.markdown(told)

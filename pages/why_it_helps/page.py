@@ -39,23 +39,9 @@ at n d²/σ² = 1/j² (for the largest j shown) and n d²/σ² = 1.
 * **1/j² ≤ n d²/σ² < 1**: the gain grows like 1/√(n d²/σ²).
 * **n d²/σ² ≥ 1**: the gain is at most of the order 1/(n d²/σ²); n d²/σ² → ∞ leaves ESS = n.
 
-The simplified bounds printed under Theorem 4 are not used here: the middle one is false if few tasks follow, because r
-tasks cannot add more than r n samples. The paper states both theorems without σ², "for M ≤ 1". They need the opposite,
-σ² ≥ 1. This page divides by σ² (n d²/σ² = n ρ), and then they agree with Theorem 1 for every σ². The documentation has
-numbers for both errata (*Theorems*).
-"""
-_RECURSIONS = r"""
-**Theorems 1 and 3**: own samples (grey), those of tasks before (orange) and of tasks after (green), the last by the
-same recursion from the newest task backwards (↽).
-
-$$
-\begin{gathered}
-n_j^{\rightharpoonup} = n_j + n_{j-1}^{\rightharpoonup}\,
-\tfrac{\|\sigma_j^2\|_\infty}{\|\sigma_j^2\|_\infty + n_{j-1}^{\rightharpoonup}\|d_j^2\|_\infty} \\[6pt]
-n_j^{\rightleftharpoons k} = n_j^{\rightharpoonup} + n_{j+1}^{\leftharpoondown k}\,
-\tfrac{\|\sigma_j^2\|_\infty}{\|\sigma_j^2\|_\infty + n_{j+1}^{\leftharpoondown k}\|d_{j+1}^2\|_\infty}
-\end{gathered}
-$$
+The simplified bounds printed under Theorem 4 are not used here, because the middle one is false if few tasks follow.
+The paper states both theorems without σ², "for M ≤ 1". They need the opposite, σ² ≥ 1. Divided by σ² (n d²/σ² = n ρ),
+as here, they agree with Theorem 1 for every σ². The documentation has numbers for both errata (*The theorems*).
 """
 _BOUND = r"""
 **Theorems 1 and 3**, with probability 1 − δ, for n, n⇀ or n⇌ effective samples, M the bound of the features, m their
@@ -120,7 +106,9 @@ def numbers(report: Report) -> None:
     ratio = found.ratio_at(report.n) if found is not None and found.change is not None else None
     if said := next_task_sentence(report.run, ratio):
         st.markdown(said)
-    st.markdown(_RECURSIONS)
+    st.caption(
+        "Samples of its own, of tasks before and of tasks after, by Theorems 1 and 3 (documentation: *The theorems*)."
+    )
     table = ess.ess_parts_table(ess.run_parts(report.run), report.run.labels)
     charts.table(table, name=f"ess-{report.run.name}", height=280)
 
@@ -147,19 +135,12 @@ def guarantee(report: Report) -> None:
     allowed = limit.value if math.isfinite(limit.value) else limit.from_features
     suggested = min(float(math.ceil(max(allowed, 1.0))), _LARGEST_KAPPA)
     left, right = st.columns(2)
-    kappa = controls.number(
-        "κ (sub-Gaussian ratio)",
-        1.0,
-        _LARGEST_KAPPA,
-        suggested,
-        "ess_kappa",
-        "Sub-Gaussian parameters of features and changes, divided by the standard deviations used. The most "
-        "favourable value is 1, for normal features and changes whose standard deviations are known exactly. The "
-        "default is the value that the paper allows for any bounded features.",
-        (run.fingerprint, diagnosis.representation),
-        left,
-        format="%g",
+    told = (
+        "Sub-Gaussian parameters of features and changes, divided by the standard deviations used. At best 1, if both "
+        "are normal with known standard deviations. Default: what the paper allows for any bounded features."
     )
+    of, field = (run.fingerprint, diagnosis.representation), {"place": left, "format": "%g"}
+    kappa = controls.number("κ (sub-Gaussian ratio)", 1.0, _LARGEST_KAPPA, suggested, "ess_kappa", told, of, **field)
     linked = {"key": "ess_delta", "bind": "query-params", "help": "The bound holds with probability 1 − δ."}
     delta = right.select_slider("δ (1 − confidence)", [0.001, 0.01, 0.05, 0.1, 0.2], 0.05, **linked)
     parts = ess.run_parts(run)
@@ -186,13 +167,8 @@ EXPERTS = {
 head = st.container(key="head_worth")
 head.empty()  # a container of nothing would take no room
 row = st.container(horizontal=True, vertical_alignment="bottom")
-picture = controls.part(
-    "Picture",
-    PICTURES,
-    "ess_picture",
-    "The paper's figure with this run marked, what each task is worth, and what other values of n, k and b would add.",
-    place=row,
-)
+told = "The paper's figure with this run, what each task is worth, and what other values of n, k and b would add."
+picture = controls.part("Picture", PICTURES, "ess_picture", told, row)
 told = "Runs several values of n and finds the one at which learning alone reaches the same error."
 asked = "realised" in st.session_state or "realised" in st.query_params
 counted = not asked and running.runs_by_n(kept=True)

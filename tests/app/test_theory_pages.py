@@ -119,7 +119,7 @@ def test_evolving_gives_the_verdict_of_the_library(app):
     assert f"| Does their order matter? | **Yes** | {p_text(result.p_order)} | p = .05 |" in texts(test)
     assert f"| change ÷ noise, n d² / σ² = {number(result.ratio_at(10)[0])} (" in texts(test)
     for compare, panels in (("nothing", 1), ("random_walk", 2), ("independent", 2)):
-        test = test.radio(key="evolving_compare").set_value(compare).run()
+        test = test.selectbox(key="evolving_compare").set_value(compare).run()
         assert len([name for name in charts(test)[0]["layout"] if name.startswith("xaxis")]) == panels
     for picture in ("distance", "alike", "when"):
         test = test.radio(key="evolving_picture").set_value(picture).run()
