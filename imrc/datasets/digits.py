@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,10 +26,11 @@ _SOURCE = {
 
 @lru_cache(maxsize=1)
 def _digits() -> tuple[Floats, Ints]:
-    from sklearn.datasets import load_digits
-
-    bundle = load_digits()
-    return bundle.images / 16.0, bundle.target.astype(np.int64)
+    # The file alone: `sklearn.datasets`, which has `load_digits`, takes longer to load than a page to open.
+    spec = find_spec("sklearn")
+    assert spec is not None  # noqa: S101 - it is installed with imrc
+    table = np.loadtxt(Path(str(spec.origin)).with_name("datasets") / "data" / "digits.csv.gz", delimiter=",")
+    return table[:, :-1].reshape(-1, 8, 8) / 16.0, table[:, -1].astype(np.int64)
 
 
 def rotated_digits(*, tasks: int = 20, seed: int = 0) -> TaskSequence:

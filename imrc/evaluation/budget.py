@@ -56,6 +56,9 @@ def samples_at(sizes: Floats, errors: Floats, error: float) -> float:
 
 def falling(errors: Floats) -> Floats:
     """Return errors after isotonic regression makes them fall: only by chance do more samples make a rule worse."""
-    from sklearn.isotonic import isotonic_regression
-
-    return np.asarray(isotonic_regression(errors, increasing=False))
+    # The min-max formula, for few values; scikit-learn takes longer to load than a page to open.
+    sums, last = np.cumsum([0.0, *errors]), np.arange(1, len(errors) + 1)
+    length = np.maximum(last - last[:, None] + 1, 1)  # from each value (rows) to each that is not before it
+    means = np.where(last >= last[:, None], (sums[1:] - sums[:-1, None]) / length, -np.inf)
+    most = np.maximum.accumulate(means[:, ::-1], axis=1)[:, ::-1]
+    return np.asarray(np.minimum.accumulate(most, axis=0).diagonal())

@@ -21,6 +21,7 @@ import plotly.io as pio
 from numpy.typing import ArrayLike
 
 from imrc._types import Floats
+from imrc.evaluation.budget import falling
 from imrc.wording import date_parts, decimal, signed, with_spread
 
 Property: TypeAlias = Any  # What Plotly takes: numbers, names, arrays, descriptions.
@@ -367,13 +368,11 @@ def name_curves(
 
 def _apart(wanted: ArrayLike, texts: Sequence[str], height: int) -> list[float]:
     """Return places from 0 to 1 for texts in rising order, as near to those wanted as their lines allow."""
-    from sklearn.isotonic import isotonic_regression
-
     needs = np.array([1 + text.count("<br>") for text in texts]) * _LINE_PX / height
     # Places less the room that those below need must rise; where there is too little room all get less.
     below = np.cumsum(needs) - needs / 2 - needs[:1].sum() / 2
     below /= max(1.0, *below[-1:])
-    found = isotonic_regression(np.asarray(wanted) - below, y_min=0.0, y_max=1.0 - below[-1:].sum())
+    found = np.clip(-falling(below - np.asarray(wanted)), 0.0, 1.0 - below[-1:].sum())
     return list(map(float, found + below))
 
 

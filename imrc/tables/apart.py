@@ -7,6 +7,7 @@ affect every visitor. Nothing is unpickled on either side: a line of JSON says w
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import signal
@@ -15,7 +16,7 @@ import sys
 import tempfile
 import threading
 from dataclasses import asdict, fields
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,9 +51,10 @@ def _limit(pid: int) -> None:
             resource.prlimit(pid, which, (soft, most))
 
 
-def _in_memory() -> IO[bytes]:
+def _in_memory() -> io.FileIO:
     """Return a file that is gone once it is closed: in memory on Linux, without a name elsewhere."""
-    return os.fdopen(os.memfd_create("table"), "w+b") if hasattr(os, "memfd_create") else tempfile.TemporaryFile()
+    made = hasattr(os, "memfd_create")
+    return os.fdopen(os.memfd_create("table"), "w+b", 0) if made else tempfile.TemporaryFile(buffering=0)
 
 
 def read_apart(data: bytes, name: str, reading: Reading) -> Table:
@@ -84,9 +86,10 @@ def read_apart(data: bytes, name: str, reading: Reading) -> Table:
                 process.kill()
                 process.wait()
             answer.seek(0)
-            facts = json.loads(answer.readline())
+            answered = io.BufferedReader(answer)  # from which NumPy reads at once
+            facts = json.loads(answered.readline())
             for column in facts.get("columns", ()):
-                column |= {part: np.load(answer) for part in ("values", "spelt") if column[part] is not None}
+                column |= {part: np.load(answered) for part in ("values", "spelt") if column[part] is not None}
     except (EOFError, OSError, ValueError):
         why = "took too long" if late else "is damaged, or needs too much memory"
         raise DataError(
@@ -111,7 +114,7 @@ class _WithoutPandas:
 
 def main() -> None:
     """Read one file from standard input and write its table, or a message, to standard output."""
-    answer = os.fdopen(os.dup(1), "w+b")
+    answer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not get into the answer
     sys.meta_path.insert(0, _WithoutPandas)
     from imrc.tables.read import read_bytes

@@ -48,7 +48,7 @@ def fits(cells: pa.Array, pattern: str) -> Flags:
 
 def _share_of(cells: Sequence[str], pattern: str) -> float:
     """Return the share of a few cells that an expression matches; Python need not compile it for each column."""
-    return sum(found is not None for found in map(re.compile(pattern).fullmatch, cells)) / max(len(cells), 1)
+    return sum(map(bool, map(re.compile(pattern).fullmatch, cells))) / max(len(cells), 1)
 
 
 def is_missing(cells: pa.Array, spellings: Sequence[str] = MISSING) -> Flags:
@@ -166,21 +166,22 @@ def _parsed(cells: pa.ChunkedArray, native: bool) -> pa.ChunkedArray:
     A few different ones stay texts, because they may be labels or tasks, whose spelling counts.
     """
     sample = cells[:_SAMPLE].to_pylist()
-    kind = next((kind for shape, kind in _QUICK.items() if _share_of(sample, shape) == 1), None)
+    kind = next((kind for shape, kind in _QUICK.items() if all(map(re.compile(shape).fullmatch, sample))), None)
     # A point before three digits may separate decimals or thousands.
     either = not native and kind == pa.float64() and _share_of(sample, r"-?\d*|-?[1-9]\d{0,2}\.\d{3}") == 1
     few = pc.count_distinct(cells[: 2 * MAX_LISTED]).as_py() <= MAX_LISTED
     if kind is None or either or few or _share_of(sample, _DATES_AS_NUMBERS) == 1:
         return cells
+    gaps = pc.equal(cells, "")
     try:
-        found = pc.cast(pc.if_else(pc.equal(cells, ""), None, cells), kind)
+        found = pc.cast(pc.if_else(gaps, None, cells) if pc.any(gaps).as_py() else cells, kind)
     except pa.ArrowInvalid:
         return cells
     # Zeros and hexadecimal digits that only later rows have are read more loosely here than in the sample.
     zeros = cells.filter(pc.or_(pc.starts_with(cells, "0"), pc.starts_with(cells, "-0")))
     odd = fits(zeros, "^-?0[0-9xX]").any()
     if kind == pa.float64():
-        odd |= max(map(abs, pc.min_max(found).as_py().values())) >= LARGEST_EXACT
+        odd |= (np.abs(found.to_numpy()) >= LARGEST_EXACT).any()
     return cells if odd else found
 
 
@@ -326,15 +327,15 @@ def _likeliest(text: _Text, readings: Mapping[str, Floats], reading: Reading) ->
     """
 
     def merit(form: str) -> tuple[float, bool, bool, int, float]:
-        moments = readings[form][text.codes]
-        moments = moments[~np.isnan(moments)] if form in _FORMS else np.zeros(0)
-        ordered = len(moments) > 0 and bool((np.diff(moments) >= 0).all())
+        values = readings[form] if form in _FORMS else np.full(len(used), np.nan)
+        rows, moments = (values[which][~np.isnan(values[which])] for which in (text.codes, used))
+        ordered = len(rows) > 0 and bool((rows[1:] >= rows[:-1]).all())
         years = len(np.unique(moments.astype("datetime64[s]").astype("datetime64[Y]")))
         years = years if not ordered or "-" in text.sample[0] else int(form[:2] == "%y")
         chosen = form in asked or _DAY_FIRST.get(form[:5]) in asked
         return text.share(readings[form]), chosen, ordered, -years, float(np.ptp(moments)) if ordered else 0.0
 
-    asked = {reading.decimal, reading.dayfirst} - {None}
+    asked, used = {reading.decimal, reading.dayfirst} - {None}, np.unique(text.codes)
     merits = {form: merit(form) for form in readings}
     best = max(merits, key=merits.__getitem__)
     gaps, alike = np.isnan(readings[best]) | ~text.there, _FORMS if best in _FORMS else _STYLES

@@ -91,24 +91,27 @@ def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"') -> list[An
     if line.count(delimiter.encode()) > MAX_COLUMNS:
         raise DataError(f"The first line of the file has more than {MAX_COLUMNS:,} cells; that is too many.")
     marks = data.count(quote.encode())
-    try:
-        table = pa.csv.read_csv(
-            pa.BufferReader(data),
-            # Row numbers are only known with a single thread.
-            pa.csv.ReadOptions(use_threads=False, block_size=_LONGEST, autogenerate_column_names=True),
-            pa.csv.ParseOptions(delimiter=delimiter, quote_char=marks > 0 and quote, newlines_in_values=marks > 0),
-            pa.csv.ConvertOptions(check_utf8=False, column_types=_AS_TEXT, strings_can_be_null=False),
-        )
-    except pa.ArrowInvalid as error:
-        why = "A row is longer than 16 MB" if "straddling" in str(error) else str(error).splitlines()[0][:150]
+    for block in (1 << 20, _LONGEST):  # blocks that stay in the processor's cache, unless a row is longer
+        try:
+            table = pa.csv.read_csv(
+                pa.BufferReader(data),
+                # Row numbers are only known with a single thread.
+                pa.csv.ReadOptions(use_threads=False, block_size=block, autogenerate_column_names=True),
+                pa.csv.ParseOptions(delimiter=delimiter, quote_char=marks > 0 and quote, newlines_in_values=marks > 0),
+                pa.csv.ConvertOptions(check_utf8=False, column_types=_AS_TEXT, strings_can_be_null=False),
+            )
+            break
+        except pa.ArrowInvalid as error:
+            why = "A row is longer than 16 MB" if "straddling" in str(error) else str(error).splitlines()[0][:150]
         if bad := re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", why):
             number, width, found = map(int, bad.groups())
             cells = f"{found:,} cell{'s' * (found != 1)}"
             why = f"The first line of the file has {width:,} cells, but row {number - 1:,} has {cells}"
+    else:
         raise DataError(
             f"{why} (rows are counted below the header). Look for a missing or extra separator, or a quotation mark "
             "that is not closed."
-        ) from None
+        )
     if marks % 2 and any("\n" in str(c[-1]) for c in table.columns if len(c)):
         raise DataError(f"A quotation mark in row {table.num_rows - 1:,} is not closed before the file ends.")
     check_size(table.num_rows - 1, table.num_columns)
@@ -127,7 +130,7 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
     first, n_rows = [column[0].as_py() for column in raw.cells], len(raw.cells[0])
     again = np.ones(n_rows, dtype=bool)
     for cell, column in zip(first, raw.cells, strict=True):
-        if again.sum() > 1:
+        if again[1:].any():
             again &= pc.equal(column, cell).to_numpy(zero_copy_only=False)
     rest = np.flatnonzero(~again)
     shown = np.unique([0, *rest[: 1 + min(200, 200_000 // len(first))], *rest[-3:]]).astype(np.int64)
