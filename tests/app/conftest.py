@@ -140,8 +140,8 @@ def server(compiled) -> Iterator[str]:
 
 
 def chromium_path() -> str | None:
-    """Return a Chromium or Chrome on this machine."""
-    for name in ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"):
+    """Return a Chromium or Chrome on this machine; the one without windows takes a third of the time of the others."""
+    for name in ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"):
         if path := shutil.which(name):
             return path
     return None
