@@ -66,7 +66,7 @@ function reason(cells, turn, labels) {
   const fails = pooled !== null && pooled[1] > NEAR, near = pooled === null || pooled[2] < NEAR;
   if (turn < 180 && near) return "What was right for the first task stays right, so pooling is hard to beat.";
   if (turn === 180 && near) return "Only the last sixes look like the first nines, so pooling is nearly as good, and simpler.";
-  if (turn === 360 && fails) return "Old sixes look like new nines, so one rule for all must fail.";
+  if (turn === 360 && fails) return "Old sixes look like new nines: one rule for all fails.";
   if (turn === 720 && saved(720) < saved(360)) return `At two turns help shrinks: forward and backward saves ${share(saved(720))} of the errors made alone, at a full circle ${share(saved(360))}.`;
   return "";
 }
