@@ -327,15 +327,16 @@ def _likeliest(text: _Text, readings: Mapping[str, Floats], reading: Reading) ->
     """
 
     def merit(form: str) -> tuple[float, bool, bool, int, float]:
-        values = readings[form] if form in _FORMS else np.full(len(used), np.nan)
+        values, chosen = readings[form], form in asked or _DAY_FIRST.get(form[:5]) in asked
+        if form not in _FORMS:
+            return text.share(values), chosen, False, 0, 0.0
         rows, moments = (values[which][~np.isnan(values[which])] for which in (text.codes, used))
         ordered = len(rows) > 0 and bool((rows[1:] >= rows[:-1]).all())
         years = len(np.unique(moments.astype("datetime64[s]").astype("datetime64[Y]")))
         years = years if not ordered or "-" in text.sample[0] else int(form[:2] == "%y")
-        chosen = form in asked or _DAY_FIRST.get(form[:5]) in asked
-        return text.share(readings[form]), chosen, ordered, -years, float(np.ptp(moments)) if ordered else 0.0
+        return text.share(values), chosen, ordered, -years, float(np.ptp(moments)) if ordered else 0.0
 
-    asked, used = {reading.decimal, reading.dayfirst} - {None}, np.unique(text.codes)
+    asked, used = {reading.decimal, reading.dayfirst} - {None}, np.bincount(text.codes, minlength=len(text.words)) > 0
     merits = {form: merit(form) for form in readings}
     best = max(merits, key=merits.__getitem__)
     gaps, alike = np.isnan(readings[best]) | ~text.there, _FORMS if best in _FORMS else _STYLES

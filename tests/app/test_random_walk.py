@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from imrc import datasets
 from imrc.evaluation.comparison import imrc_key
+from imrc.wording import RULES
 from pages.against_others import views
 from pages.registry import PAGES
 from pages.shell import running
@@ -35,14 +36,7 @@ FILES = (
     ("broken.zip", b"PK\x03\x04broken"),
 )
 _NOT_HERE = tuple(datasets.facts(name).title for name in datasets.catalogue())
-METHODS = (
-    *views.choices(),
-    *(
-        imrc_key(preset, rule)
-        for preset in running.COMPARED_PRESETS
-        for rule in ("forward_backward", "forward", "single")
-    ),
-)
+METHODS = (*views.choices(), *(imrc_key(preset, rule) for preset in running.COMPARED_PRESETS for rule in RULES))
 
 
 def _number(rng: np.random.Generator, widget: Any) -> float:

@@ -86,11 +86,7 @@ def one_round(browser, app: str, floor: str, dataset: str, number: int) -> list[
         rerun = typed(page, "Samples n", 12 + number)
         page, known = opened(context, f"{app}/?dataset={dataset}")
         new = opened(context, f"{app}/?dataset={dataset}&seed={1000 + number}")[1]
-        values = {
-            "Samples n": 12 + number,
-            "Backward b": 2 - number % 2,
-            "Window W": 3 + number,
-        }
+        values = {"Samples n": 12 + number, "Backward b": 2 - number % 2, "Window W": 3 + number}
         found = [known, new, *(typed(page, *value) for value in values.items()), typed(page, "Samples n", 10)]
         found.append(typed(page, "Tasks k", 19 - number))  # last: these tasks do not come with the app
         found.append(changed(page, page.get_by_role("link", name="Why it helps").first.click))

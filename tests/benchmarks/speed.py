@@ -2,12 +2,14 @@
 
     python tests/benchmarks/speed.py learner [--beside CHECKOUT ...]
     python tests/benchmarks/speed.py growth [--tasks 100000]
+    python tests/benchmarks/speed.py reading
 
 The first compares the default with preset paper, here and in other checkouts, in turn: `imrc.evaluate`, and of it the
 loop over tasks. The second varies one of n, k, b, classes C and features D, and gives slopes on log axes (1 is linear);
-with `--tasks` also k up to there, with six features.
+with `--tasks` also k up to there, with six features. The third reads a clean CSV file, beside pandas.
 """
 
+import io
 import json
 import os
 import subprocess
@@ -16,9 +18,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from common import parser, write  # the file beside, whichever checkout `imrc` is from
 
 import imrc
+from imrc.tables import Reading, open_table
+from imrc.tables.read import read_bytes
 from imrc.tasks import Task, TaskSequence
 
 PRESETS, ROUNDS = ("recommended", "paper"), 5
@@ -86,11 +91,34 @@ def growth(tasks: int) -> None:
     write(rows, "speed_growth.csv")
 
 
+def reading() -> None:
+    """Time pandas, reading in this process and reading in one of its own, in turn, on 640,000 rows of all kinds."""
+    generator, rows = np.random.default_rng(0), 640_000
+    frame = pd.DataFrame(10.0 * generator.normal(size=(rows, 6)), columns=list("abcdef")).round(3)
+    frame.insert(0, "when", pd.date_range("1990", periods=rows, freq="min").strftime("%Y-%m-%d"))
+    frame["shop"], frame["state"] = generator.choice(list("uvwxyz"), rows), generator.choice(["ok", "late"], rows)
+    frame["count"] = generator.integers(0, 100_000, rows)
+    data = frame.to_csv(index=False).encode()
+    ways = {
+        "pandas": lambda: pd.read_csv(io.BytesIO(data), parse_dates=["when"]),
+        "in this process": lambda: read_bytes(data, "clean.csv", Reading()),
+        "in its own": lambda: open_table(data, name="clean.csv"),
+    }
+    taken = {way: [] for way in ways}
+    for _ in range(1 + ROUNDS):
+        for way, read in ways.items():
+            before = sum(os.times()[:4])
+            read()
+            taken[way].append(sum(os.times()[:4]) - before)
+    found = {way: np.median(one[1:]) for way, one in taken.items()}
+    write([{"way": way, "seconds": one, "ratio": one / found["pandas"]} for way, one in found.items()], "reading.csv")
+
+
 if __name__ == "__main__":
     options = parser(__doc__)
-    options.add_argument("action", choices=["learner", "growth", "presets"])
+    options.add_argument("action", choices=["learner", "growth", "reading", "presets"])
     options.add_argument("--beside", type=Path, nargs="*", default=[], help="other checkouts")
     options.add_argument("--tasks", type=int, default=0)
     given = options.parse_args()
-    actions = {"learner": lambda: learner(given.beside), "growth": lambda: growth(given.tasks), "presets": presets}
-    actions[given.action]()
+    actions = {"learner": lambda: learner(given.beside), "growth": lambda: growth(given.tasks)}
+    (actions | {"reading": reading, "presets": presets})[given.action]()

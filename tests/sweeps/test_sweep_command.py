@@ -85,8 +85,7 @@ def test_a_dry_run_runs_nothing(capsys, kept):
 
 
 @pytest.mark.parametrize(
-    ("place", "message"),
-    [("notes.txt", "is not a results store"), ("nowhere/r.sqlite", "in an existing folder")],
+    ("place", "message"), [("notes.txt", "is not a results store"), ("nowhere/r.sqlite", "in an existing folder")]
 )
 def test_a_store_that_cannot_be_used_ends_with_status_1(capsys, tmp_path, place, message):
     (tmp_path / "notes.txt").write_text("Some notes. " * 100)

@@ -3,16 +3,7 @@
 import numpy as np
 import pytest
 
-from imrc.plots._drawing import (
-    COLOURS,
-    DIVERGING_ON_DARK,
-    INK,
-    PAPER,
-    Chart,
-    decimals,
-    task_ticks,
-    whole_numbers,
-)
+from imrc.plots._drawing import COLOURS, DIVERGING_ON_DARK, INK, PAPER, Chart, decimals, task_ticks, whole_numbers
 from imrc.plots.against_others import METHOD_COLOURS
 
 

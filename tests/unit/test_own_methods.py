@@ -53,11 +53,7 @@ def test_own_methods_are_given_the_number_of_the_task_or_the_weights_of_the_defa
 
 def test_a_forest_repeats_exactly_and_stands_in_tables_under_its_name(sequence):
     mine = RandomForestClassifier(10)
-    methods = (
-        "imrc",
-        ("my forest", mine),
-        ("piped", make_pipeline(StandardScaler(), logistic())),
-    )
+    methods = ("imrc", ("my forest", mine), ("piped", make_pipeline(StandardScaler(), logistic())))
     runs = [imrc.evaluate(sequence, n=10, repetitions=2, methods=methods) for _ in range(2)]
     first, second = (np.asarray(run.errors["own:my forest"]) for run in runs)
     np.testing.assert_array_equal(first, second)

@@ -67,10 +67,7 @@ def test_errors_and_their_spread(source, n):
 
 @pytest.mark.parametrize(
     ("label", "columns", "carried", "names"),
-    [
-        ("tab:comp", SETTINGS, "error", printed.with_settings()),
-        ("tab:time", TIMED, "seconds", printed.datasets()),
-    ],
+    [("tab:comp", SETTINGS, "error", printed.with_settings()), ("tab:time", TIMED, "seconds", printed.datasets())],
 )
 def test_errors_for_other_windows_and_backward_steps_and_running_times(source, label, columns, carried, names):
     table = rows(source, label)

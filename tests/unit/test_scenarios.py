@@ -9,14 +9,7 @@ import pytest
 import imrc
 from imrc.cli import main
 from imrc.core.presets import PRESETS
-from imrc.evaluation import (
-    SCENARIOS,
-    RunResult,
-    RunSettings,
-    draw_task,
-    effective_samples,
-    run_references,
-)
+from imrc.evaluation import SCENARIOS, RunResult, RunSettings, draw_task, effective_samples, run_references
 from imrc.evaluation.comparison import comparison_table, curve_table, score_table
 from imrc.evaluation.splits import repetition_seeds, task_seed
 from imrc.report.decision import decide
