@@ -44,7 +44,7 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
     """Return one sentence on which method makes the fewest errors and how the others compare, in Markdown."""
     fair, best, reference = _fair(table)
     numbers = with_error(Headline(best["error"], best["std"], best["stderr"]))
-    first = f"On *{title}*, **{best['title']}** makes {fewest(best['measure'])} ({numbers})."
+    first = f"On *{title}*, **{best['title']}** makes {fewest(best['measure'])} of {len(fair)} methods ({numbers})."
     verdicts = fair[fair["verdict"] != "reference"]["verdict"]
     if not len(verdicts):
         return first

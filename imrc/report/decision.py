@@ -17,7 +17,7 @@ from imrc.evaluation.results import RunResult, same_draws
 from imrc.evaluation.settings import REFERENCES, SCENARIOS, STRATEGY_TITLES, ScenarioName, planned
 from imrc.evaluation.significance import Headline, Interval, mean_interval, paired_differences, with_error
 from imrc.tasks import TaskSequence
-from imrc.wording import decimal, ends, fewest, in_columns, unmarked
+from imrc.wording import decimal, ends, fewest, in_columns, listed, unmarked
 
 
 class _Words(NamedTuple):
@@ -57,6 +57,7 @@ _SAME_LEARNER = (
     "Alone, pooled, and forward and backward use the same learner with the same penalties. They differ only in what "
     "they borrow from other tasks."
 )
+_NUMBERS = ("none", "one", "two", "three", "four", "five")
 _OTHER_LEARNER = "The pooled rule comes from the recommended learner, not from the learner of the other rules."
 
 ENOUGH = 5
@@ -280,7 +281,7 @@ def _said(
         action += f" Revising pays for {pays} of the {result.settings.b} steps back."
     if loss is None:
         worth = _worth(errors, best, words, rare, result.settings.scenario)
-        return f"**{doing}** ({mean[best]}){worth}", action
+        return f"**{doing}** of {_NUMBERS[len(errors)]} strategies ({mean[best]}){worth}", action
     if verdict == "simpler":
         found = f"**{other} is nearly as good as the best** ({rival}; {words[best].doing} {mean[best]})"
         gap = f"{decimal(loss.mean)}, 95 % interval {ends(loss.low, loss.high, MARGIN)}"
@@ -294,7 +295,7 @@ def _said(
 def _worth(
     errors: Mapping[str, Floats], best: str, words: Mapping[str, _Words], rare: str, scenario: ScenarioName
 ) -> str:
-    """Say by how much the best beats the usual rivals, if that is clear."""
+    """Say by how much the best beats the usual rivals, if that is clear, and which less simple ones are not worse."""
     found = paired_differences(errors, best, planned=planned(scenario, best))
     unit, worth = " points of balanced error" if rare else " errors in 100", []
     for name in ("single", "pooled", SCENARIOS[scenario].main):
@@ -302,7 +303,9 @@ def _worth(
             interval = ends(100 * found[name].low, 100 * found[name].high, digits=1, shown="{:.{}f}".format)
             worth.append(f"{interval} fewer{unit} than {words[name].doing}")
             unit = ""
-    return f": {', and '.join(worth[:2])}" if worth else ""
+    less_simple = [name for name in list(errors)[list(errors).index(best) + 1 :] if not found[name].clear]
+    tied = [f"{words[name].doing} ({decimal(float(errors[name].mean()))})" for name in less_simple]
+    return f": {', and '.join(worth[:2])}" * bool(worth) + f"; not clearly worse: {listed(tied)}" * bool(tied)
 
 
 def steps_that_pay(result: RunResult) -> int:

@@ -25,7 +25,7 @@ def run(test, **values):
 
 def test_a_visitor_who_changes_nothing_sees_a_finished_result(app):
     test = app()
-    assert "**learning forward and backward makes the fewest errors** (.014): " in texts(test)
+    assert "**learning forward and backward makes the fewest errors** of five strategies (.014): " in texts(test)
     expected = imrc.evaluate(imrc.datasets.load("six_or_nine", tasks=20, seed=0), n=4)
     for rule, title in RULES.items():
         assert metrics(test)[f"Error, {title.lower()}"] == with_error(expected.headline()[rule])
