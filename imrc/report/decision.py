@@ -278,7 +278,8 @@ def _said(
         return found, f"Do not use any of these yet. {wanted}.{more}"
     action = words[advice.advised].action
     if action == _REVISE and (pays := steps_that_pay(result)):
-        action += f" Revising pays for {pays} of the {result.settings.b} steps back."
+        before = "the task" if pays == 1 else f"the {pays} tasks"
+        action += f" Revising pays for {before} before{', not for older ones' * (pays < result.settings.b)}."
     if loss is None:
         worth = _worth(errors, best, words, rare, result.settings.scenario)
         return f"**{doing}** of {_NUMBERS[len(errors)]} strategies ({mean[best]}){worth}", action
