@@ -276,6 +276,11 @@ def curve_table(
     return pd.concat(frames, ignore_index=True)
 
 
+def best_methods(table: pd.DataFrame, most: int = 6) -> list[str]:
+    """Return the best methods of a `comparison_table` to draw: IMRC's presets with their best rule, no oracle."""
+    return [name for name in table["method"] if name.count(":") != 2 and name != "oracle"][:most]
+
+
 def sample_size_table(scores: pd.DataFrame) -> pd.DataFrame:
     """Return the error of every method against n: method, title, x (n), value, stderr, half (of the 95 % interval)."""
     grouped = scores.groupby(["method", "n"], sort=False)["average"]

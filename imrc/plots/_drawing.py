@@ -437,8 +437,10 @@ class Chart(Traces):
         self.x("samples n per task", panel, type="log", tickvals=ticks, ticktext=list(map(str, ticks)))
 
     def names(self, names: Iterable[str], text: str | None = None, **own: Property) -> None:
-        """Set the vertical axis of names, the first at the top."""
-        self.y(text, type="category", categoryorder="array", categoryarray=list(names)[::-1], **own)
+        """Set the vertical axis of names, the first at the top: one for each row, however close they are."""
+        names = list(names)[::-1]
+        look = {"type": "category", "dtick": 1, "range": [-0.6, len(names) - 0.4], **own}
+        self.y(text, categoryorder="array", categoryarray=names, **look)
 
     def colours(self, scale: str, low: float, high: float, **bar: Property) -> None:
         """Set limits and bar of a colour axis, `SCALE` or `DIFFERENCE`; its colours are in the template."""

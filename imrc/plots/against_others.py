@@ -35,7 +35,12 @@ METHOD_DASHES = {
 }
 """References share one colour and differ in this; published methods are drawn through."""
 
-_ROW_PX = 17  # Height of a method in a list.
+_NAMES: dict[str, Any] = {"tickfont": {"size": 12}, "showgrid": True}
+
+
+def _rows_px(table: pd.DataFrame) -> int:
+    """Return how high a list of methods is, which has at least the room of five."""
+    return max(17 * len(table), 90)
 
 
 def _rule_of(method: str) -> str | None:
@@ -58,10 +63,10 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
     low, high = error_ends(rows["error"], rows["half"])
     printed = rows[rows["printed"].notna()] if "printed" in rows else rows[:0]
     bars = "bars: 95 % intervals" if np.isfinite(rows["half"]).any() else ""
-    height = 106 + LEGEND_PX * bool(len(printed)) + _ROW_PX * len(rows)
+    height = 106 + LEGEND_PX * bool(len(printed)) + _rows_px(rows)
     drawn = Chart(f"Which method makes {fewest(measure)}?", bars, height=height)
     drawn.x(measure, **decimals(np.concatenate([low, high, printed.get("printed", ())]), ticks=8))
-    drawn.names(table["title"], showgrid=True, dtick=1, tickfont={"size": 12})
+    drawn.names(table["title"], **_NAMES)
     told = map(with_spread, rows["error"], rows["half"]), map(decimal, rows["newest"]), rows["rank"]
     look: dict[str, Any] = {
         "symbol": ["circle-open" if _is_paper(name) else "circle" for name in rows["method"]],
@@ -94,9 +99,9 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
     reference = table.loc[table["verdict"] == "reference", "title"].iloc[0]
     rows = table[table["verdict"] != "reference"].iloc[::-1]
     told = f"error minus that of {html.escape(reference)}"
-    drawn = Chart("Which differences are more than noise?", told, height=134 + _ROW_PX * len(rows))
+    drawn = Chart("Which differences are more than noise?", told, height=134 + _rows_px(rows))
     drawn.x("difference in error", **decimals([0.0, *rows["difference"], *rows["low"], *rows["high"]], sign=True))
-    drawn.names(rows["title"][::-1])
+    drawn.names(rows["title"][::-1], **_NAMES)
     for verdict, (name, colour, symbol) in _VERDICTS.items():
         part = rows[rows["verdict"] == verdict]
         if not len(part):

@@ -114,7 +114,7 @@ def describe(figure: go.Figure) -> str:
 
 PHONE_PX = 640  #: Pages up to this width are treated as phones.
 _LEGEND_PX = 300  # Width available to a legend on a phone.
-_LONG_NAME = 22  # Letters from which on a name beside a row is broken.
+_LONG_NAME = 25  # Letters from which on a name beside a row is broken.
 _PHONE_TICKS = 6  # More of them have no room beside each other below a chart.
 _GAP = 92  # Pixels between two panels: tick labels and title of one axis, title of the next panel.
 _GAP_WITHOUT_NAME = 62  # The same where only the last panel names the axis they share.

@@ -156,7 +156,7 @@ def decision_chart(errors: pd.DataFrame, measure: str = "error") -> go.Figure:
         text = (f"<b>{number}</b>" if one.Index == best else number) + " ✓" * one.advised
         place = {"x": 1.0, "xref": "paper", "y": names[-1], "yref": "y", "xanchor": "left", "xshift": 6}
         numbers.append({**place, "showarrow": False, "text": text, "font": {"size": 14}})
-    drawn.names(names, range=[-0.6, len(names) - 0.4])
+    drawn.names(names)
     return drawn.figure(legend=False, annotations=numbers, margin={"r": 68})
 
 

@@ -42,7 +42,7 @@ def gains_chart(found: Otherwise) -> go.Figure:
             drawn.row(names[-1], gain, (low, high), COLOURS[rule], symbol, f"{signed(gain)} fewer errors")
             inside += [gain, low, high]
     drawn.x("gain over a single task", **decimals(inside, sign=True))
-    drawn.names(names, range=[-0.6, len(names) - 0.4])
+    drawn.names(names)
     drawn.straight([0.0, 0.0], [names[-1], names[0]], "no gain", dash="dot")
     return drawn.figure(legend=False)
 

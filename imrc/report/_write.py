@@ -248,7 +248,7 @@ def charts(report: Report, compared: Sequence[RunResult] = ()) -> Iterator[tuple
         if diagnosis.models:
             yield topic, "models", evolving.model_gaps(diagnosis)
     if compared:
-        from imrc.evaluation.comparison import comparison_table, curve_table, score_table
+        from imrc.evaluation.comparison import best_methods, comparison_table, curve_table, score_table
         from imrc.paper.printed import with_printed
 
         topic, table = "Comparison", with_printed(comparison_table(score_table(list(compared))))
@@ -256,7 +256,7 @@ def charts(report: Report, compared: Sequence[RunResult] = ()) -> Iterator[tuple
         if len(table) > 1:
             yield topic, "method-differences", against_others.method_differences(table)
         by_step = curve_table(list(compared))
-        best = by_step["method"].isin(table["method"].head(6))
+        best = by_step["method"].isin(best_methods(table))
         yield topic, "method-curves", against_others.method_curves(by_step[best])
 
 

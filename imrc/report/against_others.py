@@ -93,21 +93,20 @@ def _times(cost: float, other: float, noun: str) -> str:
     return f"{ratio:,.1f} times the {noun}" if ratio > 1 else f"{100 * ratio:.2g} % of the {noun}"
 
 
-def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the comparison for display: values with their uncertainty, columns with titles."""
+def comparison_view(table: pd.DataFrame, kind: str = "average") -> pd.DataFrame:
+    """Return the comparison by a kind of error for display: values with their uncertainty, no error twice."""
     rows = [
         {
             "Method": row["title"],
             capital(row["measure"]): with_spread(row["error"], row["stderr"]),
             "Paper": with_spread(row.get("printed", math.nan), row.get("printed_std", math.nan), 2),
-            "Mean rank": row["rank"],
+            "Rank": row["rank"],
             "Against reference": row["verdict"],
-            "p, corrected": p_cell(row["p"]),
-            "All tasks seen": decimal(row["average"]),
-            "Newest task": decimal(row["newest"]),
+            "p": p_cell(row["p"]),
+            "All tasks": "" if kind == "average" else decimal(row["average"]),
+            "Newest task": "" if kind == "newest" else decimal(row["newest"]),
             "ms per task": 1000.0 * row["seconds"],
             "Numbers kept": round(row["state"]),
-            "Before learning": with_spread(row["before"], math.nan),
         }
         for row in table.to_dict("records")
     ]
@@ -127,11 +126,13 @@ def shipped_view(scores: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     return view.assign(**{title: values.to_numpy() for title, values in costs.items()})
 
 
-def comparison_settings(presets: Iterable[str], shipped: int | None = None) -> str:
+def comparison_settings(presets: Iterable[str], shipped: int | None = None, *, without_mer: bool = False) -> str:
     """Say with which settings methods were compared, and what was tuned; `shipped`: tasks of shipped results."""
     tuned = f"{UNTUNED} IMRC's preset *recommended* was tuned on other draws of these and published sequences."
     if shipped is None:
-        return f"Measured on these tasks with these settings; IMRC as {' and '.join(presets)}. {tuned}"
+        first = f"Measured on these tasks with these settings; IMRC as {' and '.join(presets)}."
+        slow = " MER can take nearly as long as all others together. It is left out until you add it under *Methods*."
+        return f"{first}{slow * without_mer} {tuned}"
     b, seed, repetitions = (SETTINGS[name].default for name in ("b", "seed", "repetitions"))
     return f"Shipped results: {shipped} tasks, b = {b}, {repetitions} repetitions, seed {seed}. {tuned}"
 

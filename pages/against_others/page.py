@@ -46,14 +46,15 @@ else:
     kind = views.kind_chosen(choice.settings, place)
     scores = views.measured_scores(choice, names, kind, head)
     table = with_printed(comparison_table(scores, kind=kind, reference=views.reference_in(scores, kind)))
-    view = comparison_view(table)
+    view = comparison_view(table, kind)
 
 views.about(list(table["method"]), place)
 with head:
     first, against, rest = comparison_summary(table, title if measure else f"{title}, n = {n}").partition(" Against **")
     st.markdown(f"# {first}\n\n{f'Against **{rest} ' if against else ''}{winner_sentence(table)}")
     presets = [preset_in(one, choice.settings.features) for one in running.COMPARED_PRESETS]
-    st.caption(comparison_settings(presets, None if measure else datasets.entry(choice.dataset).opens_with))
+    tasks = None if measure else datasets.entry(choice.dataset).opens_with
+    st.caption(comparison_settings(presets, tasks, without_mer="mer" not in set(table["method"])))
 charts.show(method_errors, table, name="method-errors")
 if frame.narrow():  # first what is seen without scrolling sideways
     shown = ["Method", view.columns[1] if measure else f"n = {n}", "Against reference"]

@@ -16,6 +16,7 @@ from imrc.evaluation.comparison import (
     IMRC_RULES,
     SCORE_KINDS,
     ScoreKind,
+    best_methods,
     comparison_latex,
     comparison_table,
     curve_table,
@@ -27,7 +28,7 @@ from imrc.evaluation.comparison import (
 from imrc.paper import shipped
 from imrc.plots import method_curves, method_differences
 from imrc.report.against_others import comparison_summary, significance_note
-from pages.shell import charts, controls, running, state
+from pages.shell import charts, controls, frame, running, state
 from pages.shell.choice import Choice
 
 _Place = st.delta_generator.DeltaGenerator
@@ -107,15 +108,16 @@ def reference_in(scores: pd.DataFrame, kind: ScoreKind) -> str:
 def columns(kind: ScoreKind) -> dict[str, Any]:
     """Return how the columns of the comparison are shown, with what they mean."""
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
-    error = text(width=100, help=f"{SCORE_KINDS[kind]}, ± one standard error of the mean over repetitions.")
+    error = text(help=f"{SCORE_KINDS[kind]}, ± one standard error of the mean over repetitions.")
     return {
+        # Its width would be that of the first rows; on phones the error is beside it.
+        "Method": text(width=None if frame.narrow() else 300),
         "Error": error,
         "Balanced error": error,
-        "Paper": text(width=90, help="The mean ± standard deviation that the paper prints for this dataset and n."),
-        "Mean rank": number(format="%.1f", help="Rank in each repetition, averaged; 1 is best."),
+        "Paper": text(width=80, help="The mean ± standard deviation that the paper prints for this dataset and n."),
+        "Rank": number(format="%.1f", help="Rank in each repetition, averaged; 1 is best."),
         "Against reference": text(help="Whether a paired test over repetitions finds a difference from the reference."),
-        "p, corrected": text(help="p-value of that test, corrected for all comparisons by Holm's method."),
-        "Before learning": text(help="Error on each task just before it is learnt (test, then train)."),
+        "p": text(help="p-value of that test, corrected for all comparisons by Holm's method."),
         "ms per task": number(format="%.1f", help="Processor time to learn one task; for IMRC, with all its rules."),
         "Numbers kept": number(format="localized", help="Parameters, memories, statistics and samples at the end."),
     }
@@ -166,7 +168,7 @@ def _curves(table: pd.DataFrame, kind: ScoreKind, choice: Choice) -> None:
     """Draw the error of the best methods by step."""
     kinds: dict[ScoreKind, Literal["average", "newest", "before"]] = {"newest": "newest", "before": "before"}
     error = kinds.get(kind, "average")
-    fair = [name for name in table["method"] if name.count(":") != 2 and name != "oracle"][:6]
+    fair = best_methods(table)
     others = [name for name in fair if not name.startswith("imrc")]
     curves = curve_table(running.comparison_kept(state.visit().sequence(), choice.settings, others), kind=error)
     best = curves[curves["method"].isin(fair)]

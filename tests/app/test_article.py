@@ -320,6 +320,12 @@ def test_a_guess_shows_what_was_hidden_and_is_answered_with_numbers_that_stay(ar
         expect(answer).to_contain_text("Yes." if right else f"No: {choices[True].lower()}.")
         article.wait_for_function("frame === 0")
         assert "Guess" not in article.locator(f"#{name} svg").first.inner_html()
+        turns = {"0.5": "half a circle", "2": "two circles", "1": "a full circle"} if name == "turn" else {}
+        for turn, words in turns.items():  # another turn is another question, with its own answer
+            article.locator(f'#turn input[value="{turn}"]').check(force=True)
+            last = [f"{100 * line[19]:.1f}" for line in article.evaluate(f"Object.values(digits.errors[{turn}])")]
+            told = "After {} .*alone {}, pooled {}, forward {}, forward and backward {}[.]".format(words, *last)
+            expect(article.locator("#turn .guess")).to_contain_text(re.compile(told))
         before = answer.inner_text()
         assert re.search(r"\d", before)
         article.locator(f"#{name} input[type=range]").first.press("ArrowLeft")

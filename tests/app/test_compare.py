@@ -69,7 +69,7 @@ def test_what_is_measured_has_the_numbers_of_the_library(compare, monkeypatch):
         if reference:
             test.selectbox(key="compare_reference").set_value(reference).run()
         table = comparison_table(score_table(result), kind=kind, reference=reference)
-        expected = comparison_view(table).drop(columns="ms per task").reset_index(drop=True)
+        expected = comparison_view(table, kind).drop(columns="ms per task").reset_index(drop=True)
         assert shown(test).equals(expected)
         assert comparison_summary(table, "Random walk").split("**")[1] in texts(test)
     assert "Holm" in texts(test)

@@ -13,7 +13,7 @@ import imrc
 from imrc.baselines import registry
 from imrc.baselines.simple import fit_multinomial
 from imrc.evaluation import RunSettings
-from imrc.evaluation.comparison import comparison_table, curve_table, score_table, title_of_method
+from imrc.evaluation.comparison import best_methods, comparison_table, curve_table, score_table, title_of_method
 from imrc.evaluation.significance import paired_differences
 from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
 from imrc.paper import printed as in_print
@@ -246,8 +246,9 @@ class TestFigures:
     def test_exactly_the_drawn_intervals_that_hold_zero_are_hollow(self, seed):
         rng = np.random.default_rng(seed)
         errors = {name: (0.3 + shift + 0.02 * rng.standard_normal(6)).tolist() for name, shift in SHIFTS.items()}
-        drawn = 0
-        for trace in method_differences(comparison_table(scores_of(errors))).data:
+        drawn, figure = 0, method_differences(comparison_table(scores_of(errors)))
+        assert figure.layout.yaxis.dtick == 1  # every row has its name
+        for trace in figure.data:
             low, high = trace.x - trace.error_x.arrayminus, trace.x + trace.error_x.array
             holds = (low <= 0) & (high >= 0)
             assert (holds == trace.marker.symbol.endswith("-open")).all()
@@ -263,6 +264,7 @@ class TestFigures:
         np.testing.assert_allclose(band.y[:5], part["value"] + quantile * part["stderr"])
         np.testing.assert_allclose(line.y, part["value"])
         assert "95 % intervals" in key.name
+        assert {*best_methods(comparison_table(score_table(result)), 20)} == {"imrc:paper", *FAST} - {"oracle"}
         assert [said.text.partition("</span> ")[2] for said in figure.layout.annotations] == ["GEM"]
 
 
