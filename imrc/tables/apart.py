@@ -89,7 +89,8 @@ def read_apart(data: bytes, name: str, reading: Reading) -> Table:
             answered = io.BufferedReader(answer)  # from which NumPy reads at once
             facts = json.loads(answered.readline())
             for column in facts.get("columns", ()):
-                column |= {part: np.load(answered) for part in ("values", "spelt") if column[part] is not None}
+                arrays = (part for part in ("values", "spelt", "written") if column[part] is not None)
+                column |= {part: np.load(answered) for part in arrays}
     except (EOFError, OSError, ValueError):
         why = "took too long" if late else "is damaged, or needs too much memory"
         raise DataError(

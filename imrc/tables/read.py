@@ -6,7 +6,7 @@ import codecs
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -345,6 +345,9 @@ def _understood(raw: _Raw, title: str, reading: Reading, n_rows: int = 0) -> Tab
             columns.append(Column(name, "empty", np.full(n_rows, np.nan), notes=(why,)))
         else:
             columns.append(understand(name, cells, reading, raw.mark, native=j in raw.native))
+            if reading.columns and raw.format.startswith(tuple(SEPARATED.values())):  # zeros are in no text
+                ended = pc.binary_join_element_wise(cells.cast(pa.string()).fill_null(""), "", "\0").combine_chunks()
+                columns[-1] = replace(columns[-1], written=np.frombuffer(ended.buffers()[2], np.uint8))
         if "decimal" not in columns[-1].choices:
             raw.cells[j] = None  # each column's text is freed once it is understood
         text = cells is not None and "string" in str(cells.type)
@@ -353,7 +356,7 @@ def _understood(raw: _Raw, title: str, reading: Reading, n_rows: int = 0) -> Tab
     sure = {column.decimal for column in columns if "decimal" not in column.choices} - {""}
     for j, column in enumerate(columns):
         if "decimal" in column.choices and len(sure) == 1:
-            columns[j] = understand(names[j], raw.cells[j], reading, min(sure))
+            columns[j] = replace(understand(names[j], raw.cells[j], reading, min(sure)), written=column.written)
     notes = raw.notes
     if several := [name for name in names if re.search(r" \(\d+\)$", name) and name not in raw.names]:
         notes.append(f"Several columns have the same name; they are called {listed([*map(repr, several)], 5)} here.")

@@ -36,11 +36,6 @@ MAX_LISTED = 5000
 DAY = 86_400
 SEPARATED = {"\t": "TSV, cells separated by tabs"}
 SEPARATED |= {sign: f"CSV, cells separated by {name}" for sign, name in ((";", "semicolons"), (",", "commas"))}
-_DATES = [
-    f"{day}{time}"
-    for time in ("", " %H:%M", " %H:%M:%S")
-    for day in ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d")
-]
 
 
 @dataclass(frozen=True)
@@ -66,6 +61,7 @@ class Column:
     `categories` are safe to show and sorted, the first `MAX_LISTED` only. `period` is "value", or for dates that mean
     more than a moment "week", "month", "quarter". `decimal` and `dayfirst` say how cells were read, `choices` which of
     them could be read in another way. Where different texts are the same number, `spelt` has codes of their texts.
+    `written` has the cells of a text file that a `Recipe` reads, as bytes, each followed by a zero.
     """
 
     name: str
@@ -78,6 +74,7 @@ class Column:
     dayfirst: bool | None = None
     choices: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     spelt: NDArray[Any] | None = None
+    written: NDArray[np.uint8] | None = None
 
     @property
     def present(self) -> Flags:
@@ -207,19 +204,12 @@ def date_in_words(seconds: float) -> str:
     return re.sub(r"(?:(?: 00:00)?:00)?\.0+$|0+$", "", text)
 
 
-def _as_in_file(column: Column, sign: str, first: Sequence[str]) -> Iterable[str]:
-    """Return the cells of a column with the decimal sign and, if it is a usual one, the form of dates of its file."""
-    import pandas as pd
-
+def _as_in_file(column: Column, sign: str) -> list[str]:
+    """Return the cells of a column as its file has them; if that is not known, as read, with the decimal sign."""
+    if column.written is not None:
+        return column.written.tobytes().decode().split("\0")[:-1]
     words: list[str] = column.words().tolist()
-    if column.kind != "date":
-        return [word.replace(".", sign) for word in words] if column.kind == "number" else words
-
-    def dates(form: str, most: int | None = None) -> list[str]:
-        return [*pd.Series(pd.to_datetime(column.values[:most], unit="s")).dt.strftime(form).fillna("")]
-
-    form = next((form for form in _DATES if dates(form, len(first)) == [*first]), "")
-    return dates(form) if form else words
+    return [word.replace(".", sign) for word in words] if column.kind == "number" else words
 
 
 def csv_text(frame: pd.DataFrame, like: Table | None = None) -> str:
@@ -237,11 +227,11 @@ def csv_text(frame: pd.DataFrame, like: Table | None = None) -> str:
         sign = "," if any(column.decimal == "," for column in like.columns) else "."
         sep = next((sep for sep, words in SEPARATED.items() if like.format.startswith(words)), ",")
         own = {"sep": sep, "decimal": sign, "float_format": "%.4f"}
-        cells = zip(like.columns, zip(*like.preview, strict=True), strict=True)
-        frame = frame.assign(**{column.name: _as_in_file(column, sign, first) for column, first in cells})
+        frame = frame.assign(**{column.name: _as_in_file(column, sign) for column in like.columns})
+    figures = r"\s*[+-]+([€$£¥]? ?[\d., ']*\d[.,]?([eE][+-]?\d+)?( ?[%‰€$£¥])?)?\s*"
 
     def harmless(cell: Any) -> Any:  # noqa: ANN401 - a cell of a table
-        begins = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r"))
-        return f"'{cell}" if begins and not re.fullmatch(r"[+-](\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?", cell) else cell
+        begins = isinstance(cell, str) and re.match(r"[\t\r]|\s*[=+@-]", cell)
+        return f"'{cell}" if begins and not re.fullmatch(figures, cell) else cell
 
     return str(frame.rename(columns=harmless).map(harmless).to_csv(index=False, lineterminator="\n", **own))

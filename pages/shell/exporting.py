@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
 
@@ -39,7 +39,10 @@ def buttons(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
         with st.popover("Link", help="The address of this view, including all its settings."):
             st.code(f"{st.context.url}?{urlencode(st.query_params.to_dict())}".rstrip("?"), wrap_lines=True)
             if choice.dataset == OWN:
-                st.caption("It never contains your file, only names of columns. Whoever opens it uploads it again.")
+                said = parse_qs(state.visit().own_columns)
+                names = ", only names of columns" * bool(said.keys() & {"label", "task", "exclude", "words"})
+                again = "clicks *Try a sample file*" if "sample" in said else "uploads it again"
+                st.caption(f"It never contains your file{names}. Whoever opens it {again}.")
         with st.popover("Code", help="Code that reproduces this run, in Python or in a terminal."):
             texts = found.repeated_by(*_source(choice))
             for (name, text), language in zip(texts.items(), ("python", "bash"), strict=True):

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qs, parse_qsl, urlencode
 
 import streamlit as st
 
@@ -134,6 +134,12 @@ class Visit:
         """Let go of the file that is open on *Your data*."""
         self.own_table, self.own_cut, self.own_choices = None, None, {}
 
+    def asks_for(self) -> str:
+        """Return what the link that waits for a file was made with, and what to do."""
+        if "sample" in parse_qs(str(self.own_wanted.get(COLUMNS, ""))):
+            return "This link was made with the sample file. Click *Try a sample file*"
+        return "This link was made with an uploaded file, and files are never part of a link. Choose it again"
+
     def known_datasets(self) -> set[str]:
         """Names this visitor can run."""
         folders = (os.environ.get(name, "") for name in ("IMRC_DATA", "IMRC_CACHE"))
@@ -166,10 +172,8 @@ class Visit:
         if missing and wanted == OWN:
             # No other dataset is shown under these settings: they wait for the file.
             self.own_wanted, values = values, {}
-            notes.append(
-                "This link was made with an uploaded file, and files are never part of a link. Choose the file again "
-                f"on the page *Your data*, and its settings are restored. Until then, you see {default}."
-            )
+            asked = f"{self.asks_for()} on the page *Your data*, and its settings are restored."
+            notes.append(f"{asked} Until then, you see {default}.")
         elif missing:
             notes.append(f"{title_of(wanted)} is not on this computer; {default} is shown until it is.")
             values.pop("k", None)

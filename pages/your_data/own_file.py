@@ -96,7 +96,8 @@ def readings(table: Table) -> tuple[Table, dict[str, Any]]:
     """Draw a control for each thing in the file that can be read in two ways; return the table and options chosen."""
     visit = state.visit()
     content, chosen = visit.own_choices.get("content"), dict(visit.own_choices.get("reading", {}))
-    visit.own_choices["said"] = {}  # in the link
+    sample = visit.own_table is not None and visit.own_table[0] == "sample"
+    said = visit.own_choices["said"] = {"sample": ["yes"]} if sample else {}  # in the link
     if content is None or visit.own_table is None:
         return table, {}
     row = st.container(horizontal=True)
@@ -110,7 +111,7 @@ def readings(table: Table) -> tuple[Table, dict[str, Any]]:
         if other is None:
             return table, {}
         visit.own_table, visit.own_cut, table = (visit.own_table[0], other), None, other
-    visit.own_choices["said"] = {f"read_{name}": [str(value)] for name, value in chosen.items()}
+    visit.own_choices["said"] = said | {f"read_{name}": [str(value)] for name, value in chosen.items()}
     return table, chosen
 
 
@@ -123,9 +124,9 @@ def _kept(draw: Callable[..., Any], key: str, *options: Any, usual: Any, part: o
     if kind in ("selectbox", "multiselect") and value is not None:
         there = [one for one in (value if isinstance(value, list) else [value]) if one in options[0]]
         value = there if isinstance(value, list) else there[0] if there else usual
-    if key in st.session_state and st.session_state[key] != value:
+    # The browser shows what was in it for the file before unless told; told alone is lost where a run follows at once.
+    if key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
-    # A value set in the session alone is lost where a run follows before the browser has drawn this one.
     default = {"number_input": "value", "multiselect": "default"}.get(kind, "index")
     more[default] = options[0].index(value) if default == "index" and value is not None else value
     value = chosen[key] = draw(label, *options, key=key, help=note, **more)
@@ -161,7 +162,12 @@ def choose() -> Table | None:
         help=f"{tables.LIMITS_IN_WORDS} It stays in your session's memory; nobody else sees it.",
     )
     label, told = "Try a sample file: made-up readings of pumps", "Shows how this page works, with a made-up file."
-    if controls.button(label, "science", "own_sample", told):
+    row = st.container(horizontal=True)
+    sampled = controls.button(label, "science", "own_sample", told, place=row)
+    told = "Whoever gets a link or a script that you made with the sample can use this file."
+    with row:
+        controls.save("or download it", datasets.sample_csv, SAMPLE, "text/csv", "own_file", type="tertiary", help=told)
+    if sampled:
         visit.own_file = SAMPLE
         return _opened("sample", SAMPLE, datasets.sample_csv)
     if uploaded is not None and uploaded.type == guard.NO_ROOM:

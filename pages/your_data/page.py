@@ -16,7 +16,7 @@ def _show() -> None:
     hint = st.empty()
     table = own_file.choose()
     if table is None and visit.own_wanted:
-        hint.info("Your file is not stored. Choose it again, and all its settings return.", icon=":material/upload:")
+        hint.info(f"{visit.asks_for()}, and all its settings return.", icon=":material/upload:")
     if table is None:
         own_file.example()
         st.stop()

@@ -134,7 +134,8 @@ def test_an_uploaded_file_is_named_in_the_link_but_not_in_it(app):
     n = str(largest_n(test.session_state["visit"].own_sequence))
     assert (written["dataset"], written["n"], written["b"]) == (OWN, n, "2")
     assert "pump" not in str(written)
-    assert "never contains your file" in texts(test)
+    assert "never contains your file. Whoever opens it clicks *Try a sample file*." in texts(test)
+    assert "made with the sample file. Click *Try a sample file*, and all" in texts(app(**written))
     test.session_state["evolving_experts"] = True
     test = test.switch_page(FILES["is-it-evolving"]).run()
     test.radio(key="evolving_part").set_value("component").run()

@@ -371,9 +371,13 @@ def test_what_is_advised_is_learnt(tmp_path, monkeypatch, capsys):
 def test_fit_and_predict_at_the_shell(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ahead = months(1, start=4).assign(site="west").drop(columns="rain")
+    forms = ("%d.%m.%Y", "%Y-%m", "%Y Q%q", "Q%q %Y", "%Y-W%W", "%Y-%m-%d %H:%M")
     for frame, name in ((months(), "first.csv"), (ahead, "next.csv")):
-        day = pd.to_datetime(frame["day"]).dt.strftime("%d.%m.%Y")
-        frame.assign(day=day).to_csv(name, index=False, sep=";", decimal=",")
+        when = pd.PeriodIndex(frame["day"], freq="D")
+        own = {form: when.strftime(form) for form in forms}
+        own |= {"day": own["%d.%m.%Y"], "amount": ["4,0", "4,50", "-1.234,5", " -", "+2,00"] * (len(frame) // 5)}
+        own |= {"spaced": "  x "} if name == "next.csv" else {"amount": ["4,5", "-2,25"] * 50}
+        frame.assign(**own).to_csv(name, index=False, sep=";", decimal=",")
     fit = ["fit", "first.csv", "--target", "rain", "--by", "day", "--period", "month", "-o", "m.imrc"]
     assert main([*fit, "--strategy", "forward", "--json", "--no-update"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -391,7 +395,7 @@ def test_fit_and_predict_at_the_shell(tmp_path, capsys, monkeypatch):
         shares = imrc.load("m.imrc").predict_proba("next.csv")
     assert output.out.endswith("probabilities: {:.1f} no and {:.1f} yes.\n".format(*shares.sum(axis=0)))
     assert [row["probability of yes"] for row in rows] == [f"{share:.4f}".replace(".", ",") for share in shares[:, 1]]
-    for name in ("day", "sun", "site"):
+    for name in ("day", "sun", "site", "amount", "spaced", *forms):
         assert [row[name] for row in rows] == [row[name] for row in given]
     assert main(["predict", "m.imrc", "next.csv", "--task", "2023-02"]) == 0
     assert capsys.readouterr().out.count("\n") == 26
