@@ -57,7 +57,6 @@ _SAME_LEARNER = (
     "Alone, pooled, and forward and backward use the same learner with the same penalties. They differ only in what "
     "they borrow from other tasks."
 )
-_NUMBERS = ("none", "one", "two", "three", "four", "five")
 _OTHER_LEARNER = "The pooled rule comes from the recommended learner, not from the learner of the other rules."
 
 ENOUGH = 5
@@ -68,6 +67,8 @@ MARGIN = 0.01
 
 USEFUL = 0.02
 """By how much the best must beat the most frequent class to be of use."""
+
+_NUMBERS = ("none", "one", "two", "three", "four", "five")
 
 
 @dataclass(frozen=True)
