@@ -112,7 +112,7 @@ class Evolving(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             self._learner_scores = self._learner_scores + log_shares(given, len(self.classes_)).sum(axis=1)
         self.n_tasks_ += 1
         self._learner_past = [*self._learner_past, (rows.copy(), codes)]
-        self._learner_weights.add(len(codes), 1.0, 0)
+        self._learner_weights = self._learner_weights.after(len(codes), 1.0, 0)
         weights, worth = self._learner_weights.forward()
         self.shares_ = softmax(self._learner_scores[None])[0]
         self.weights_ = self.shares_ @ (weights / weights.sum(axis=1, keepdims=True))

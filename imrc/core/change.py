@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from imrc._types import Floats
 from imrc.core.presets import NEGLIGIBLE_VARIANCE
-from imrc.core.recursions import samples_and_weights
 from imrc.solvers.api import softmax
 
 
@@ -148,7 +147,3 @@ class RateOfChange:
         """Return the changes over gaps in periods, which are 0 over no period at any rate."""
         rate = self.rate
         return [rate * gap if gap else 0.0 for gap in gaps]
-
-    def tracked(self, samples: Sequence[int], gaps: Sequence[float], reach: int) -> list[tuple[float, Floats]]:
-        """Return effective samples and weights of all tasks, for the newest and those before it, the nearest first."""
-        return samples_and_weights(samples, self.over(gaps), reach)

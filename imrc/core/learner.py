@@ -40,14 +40,21 @@ class Learner:
     """Learn a sequence task by task.
 
     Of the `rules`, forward is always learnt. Leaving out another one saves its time. `threads` solve independent
-    problems of a step, with the same results. Increase `version` with every change that alters numbers, so that results
-    stored under another version are computed again.
+    problems of a step, with the same results. Without `means`, rules for log loss come without mean vectors and their
+    errors. Increase `version` with every change that alters numbers, so that results stored under another version are
+    computed again.
     """
 
     version: ClassVar[int] = 6
 
     def __init__(
-        self, settings: IMRCSettings, n_classes: int, rules: Iterable[str] = RULES, *, threads: int = 1
+        self,
+        settings: IMRCSettings,
+        n_classes: int,
+        rules: Iterable[str] = RULES,
+        *,
+        threads: int = 1,
+        means: bool = True,
     ) -> None:
         self.settings = settings
         self.n_classes = n_classes
@@ -57,7 +64,7 @@ class Learner:
         self._tracker = (
             ComponentTracker(n_classes, settings.b, int(settings.W), settings.change)
             if settings.tracking == "component"
-            else LogLossLearner(settings, n_classes)
+            else LogLossLearner(settings, n_classes, means=means or settings.loss == "0-1")
         )
         self._zero_one = ZeroOneLearner(settings, n_classes, threads) if settings.loss == "0-1" else None
 
@@ -73,9 +80,8 @@ class Learner:
         self.steps += 1
         self._width = self.n_classes * X1.shape[1]
         if isinstance(self._tracker, LogLossLearner):
-            single, forward, revised = self._tracker.step(X1, y, gap, revise=revise)
-            choices = self._tracker.choices()
-            known: list[Tracked] = [single, forward, *revised]
+            single, forward, *revised = found = self._tracker.step(X1, y, gap, revise=revise)
+            choices, known = self._tracker.choices(), list[Tracked](found)
         else:
             self._tracker.update(X1, y, gap)
             choices = {}

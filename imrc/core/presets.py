@@ -6,13 +6,13 @@ Both map them by the preset's ``features`` and then call `Learner.step` once per
 recommended (``tracking="rate"``, ``loss="log"``): `LogLossLearner.step`
     1. `step`: every candidate's rule for the next task is tested on all rows of the task that arrived.
     2. `add`: the rows are stored beside those of the last tasks. `RateOfChange.add` measures by how much means changed,
-       and `RateWeights.add` computes the weight of every stored task for this one, eq. (6), at each rate.
+       and `RateWeights.after` computes the weight of every stored task for this one, eq. (6), at each rate.
     3. `_learn_candidates`: half of the rows are held back, each candidate learns the rest and the past, and is tested
        on them. Then one weighted logistic regression per candidate uses all stored rows, `solve_in_turn`.
     4. `shares`: the losses of the last W tasks, summed by `Account`, give each candidate its share.
     5. `_learn_tasks`: for the newest task and, by `RateWeights.revised`, eq. (10), each of the b before it, weights and
        penalties of the candidates are averaged by their shares for one regression.
-    With ``loss="0-1"``, `ZeroOneLearner.step` learns from the estimates of `RateOfChange.tracked`.
+    With ``loss="0-1"``, `ZeroOneLearner.step` learns from the estimates of `samples_and_weights`.
 
 paper (``tracking="component"``, ``loss="0-1"``): Algorithm 1, component by component
     1. `ComponentTracker.update`: `sample_moments` gives tau and s, eq. (4); `forward_change` the expected quadratic

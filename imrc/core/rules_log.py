@@ -15,13 +15,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from imrc._types import Floats, Ints
+from imrc._types import Flags, Floats, Ints
 from imrc.core.change import Account, RateOfChange
 from imrc.core.presets import (
     ALONE,
@@ -38,21 +39,19 @@ from imrc.core.presets import (
     USUAL_LENGTH,
     Candidate,
 )
-from imrc.core.recursions import borrowed, sample_moments, smoothed_variance
+from imrc.core.recursions import borrowed, sample_moments, samples_and_weights, smoothed_variance
 from imrc.core.settings import IMRCSettings
 from imrc.core.tracking import RateWeights, TaskEstimate, surplus
 from imrc.solvers.api import softmax
 
+_Candidates = Sequence[Candidate]
+_Places = Sequence[Hashable]
+_Problems = tuple[Floats, Floats]
+"""Weights of rows (a row for each problem) and penalties."""
+
+_first_weights = lru_cache(maxsize=4)(RateWeights)
 POOLED_PLACES = ("pooled, nearly", "pooled")
 """Solutions of the pooled rule, with the tolerance of a candidate and, starting from that, of a rule."""
-
-
-class LogStep(NamedTuple):
-    """Result of one step."""
-
-    alone: TaskEstimate  # the newest task from its own samples
-    forward: TaskEstimate  # the newest task
-    revised: list[TaskEstimate]  # the tasks before it, the nearest first
 
 
 class _Store:
@@ -101,47 +100,29 @@ class _Store:
         self.periods = np.repeat((np.array(self.times) - self.times[-1] - 1.0) / TREND_PERIODS, sizes)
 
     def solve(
-        self,
-        places: Sequence[Hashable],
-        weights: Floats,
-        penalties: Floats,
-        *,
-        tolerances: ArrayLike,
-        begins: Sequence[Hashable],
-        after: ArrayLike = -1,
+        self, places: _Places, problems: _Problems, begins: _Places, tolerances: ArrayLike, after: ArrayLike = -1
     ) -> list[tuple[float, int]]:
-        """Solve problems in turn in one compiled call, with weights of rows, and store the solutions in their places.
+        """Solve problems in turn in one compiled call, and store the solutions in their places.
 
         Each begins from the solution at another place or, with `after`, of an earlier problem. Returns the value and
         the iterations of each problem.
         """
         from imrc.solvers.logistic import solve_in_turn
 
-        moving, primal = [place in self._moving for place in places], self.needs_features(weights).tolist()
+        moving, primal = [place in self._moving for place in places], self.needs_features(problems[0]).tolist()
         widths = np.where(primal, self.X.shape[1] * (1 + np.array(moving)), len(self.gram)).tolist()
         starts = np.zeros((len(places), self.n_classes, max(widths)))
         for start, width, begin, of_features in zip(starts, widths, begins, primal, strict=True):
             found = self._found(begin, primal=of_features)
             if found is not None:
                 start[:, :width] = found
-        found, values, iterations = solve_in_turn(
-            self.X,
-            self.y,
-            weights,
-            penalties,
-            starts,
-            gram=self.gram,
-            primal=primal,
-            after=after,
-            tolerances=tolerances,
-            times=self.periods,
-            moving=moving,
-        )
+        how: dict[str, Any] = {"primal": primal, "moving": moving, "after": after, "tolerances": tolerances}
+        found, *told = solve_in_turn(self.X, self.y, *problems, starts, gram=self.gram, times=self.periods, **how)
         for place, solution, width, of_features in zip(places, found, widths, primal, strict=True):
             self.solutions[place] = solution[:, :width].copy(), of_features
-        return list(zip(values.tolist(), iterations.tolist(), strict=True))
+        return list(zip(*(one.tolist() for one in told), strict=True))
 
-    def start(self, place: Hashable, weights: Floats, shares: Floats, places: Sequence[Hashable]) -> None:
+    def start(self, place: Hashable, weights: Floats, shares: Floats, places: _Places) -> None:
         """Put the average of what is found at other places there, for a problem with these weights to begin from."""
         primal = bool(self.needs_features(weights[None])[0])
         found = {i: one for i, other in enumerate(places) if (one := self._found(other, primal=primal)) is not None}
@@ -155,7 +136,7 @@ class _Store:
             return found
         return self._by_features(place) if primal else None
 
-    def parameters(self, places: Sequence[Hashable], time: float = 0.0) -> Floats:
+    def parameters(self, places: _Places, time: float = 0.0) -> Floats:
         """Return parameters (places, C, D + 1), for scaled rows, of the solutions there, at a time if they move."""
         width, times, rules, of_rows = self.X.shape[1], self.periods[self._first :], {}, {}
         for place in places:
@@ -169,7 +150,7 @@ class _Store:
             rules |= zip(of_rows, together.reshape(len(of_rows), self.n_classes, width), strict=True)
         return np.array([rules[place] for place in places])
 
-    def scores(self, places: Sequence[Hashable], rows: NDArray[np.bool_]) -> Floats:
+    def scores(self, places: _Places, rows: Flags) -> Floats:
         """Return scores (places, rows, C) of some of the stored rows by the solutions there, which do not move."""
         if any(self.solutions[place][1] for place in places):
             return np.asarray(self.X[rows] @ self.parameters(places).transpose(0, 2, 1))
@@ -181,7 +162,7 @@ class _Store:
         found, rows, times = self.solutions[place][0], self.X[self._first :], self.periods[self._first :]
         return np.hstack([found @ rows, (found * times) @ rows]) if place in self._moving else found @ rows
 
-    def needs_features(self, weights: Floats) -> NDArray[np.bool_]:
+    def needs_features(self, weights: Floats) -> Flags:
         """Return which of the problems with these weights (a row each) need rows that the Gram matrix is without."""
         return np.asarray(weights[:, : self._first].any(axis=1))
 
@@ -203,7 +184,9 @@ class LogLossLearner:
     at the rate of change measured from samples. With loss "0-1", `ZeroOneLearner` learns from these.
     """
 
-    def __init__(self, settings: IMRCSettings, n_classes: int, candidates: Sequence[Candidate] = CANDIDATES) -> None:
+    def __init__(
+        self, settings: IMRCSettings, n_classes: int, candidates: _Candidates = CANDIDATES, *, means: bool = True
+    ) -> None:
         if settings.rate is not None:
             candidates = (Candidate(settings.rate, (POOLED if settings.rate == 0 else ALONE).penalty, 1.0),)
         self.n_classes, self.b = n_classes, settings.b
@@ -217,10 +200,11 @@ class LogLossLearner:
         self._steps = 0
         self._store = _Store(n_classes, [c for c, one in enumerate(self.candidates) if one.moving])
         # Sample averages of the stored tasks, and the mean of the variances of all tasks seen.
-        self._averages: Floats = np.empty((0, 0))
+        # Without columns if nobody reads mean vectors and their errors.
+        self._averages: Floats = np.empty((0, int(means)))
         self._variance: Floats = np.empty(0)
         self._labelled = 0
-        self._weights = RateWeights([one.rate for one in self.candidates], settings.b)
+        self._weights = _first_weights(tuple(one.rate for one in self.candidates), settings.b)
         window = None if settings.W == "all" else int(settings.W)
         self._change = RateOfChange(settings.rate, window)
         self._at, self._before = Account(window), Account(window)
@@ -228,15 +212,18 @@ class LogLossLearner:
         self._coming: tuple[float, Floats] | None = None
         self._tracked: list[tuple[float, Floats]] = []
 
-    def step(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0, *, revise: bool = True) -> LogStep:
-        """Learn the next task; arguments as in `imrc.core.Learner.step`."""
+    def step(self, X1: Floats, y: Ints | None, gap: float = 1.0, *, revise: bool = True) -> list[TaskEstimate]:
+        """Learn the next task, with arguments as in `imrc.core.Learner.step`.
+
+        Returns estimates from its own samples alone, forward, and of the tasks before it, the nearest first.
+        """
         if y is None:
             X1, y = X1[:0], np.empty(0, dtype=np.int64)
         if self._steps and len(y) and self._compared:
             self._before.add(total_log_loss(scaled(X1) @ self._to_come(gap).transpose(0, 2, 1), y))
         self.add(X1, y, gap)
         alone, spent = self._learn_candidates(y)
-        return LogStep(alone, *self._learn_tasks(spent, revise=revise))
+        return [alone, *self._learn_tasks(spent, revise=revise)]
 
     def predicted(self, gap: float = 1.0) -> TaskEstimate:
         """Return the rule for the next task, `gap` periods after the newest, the average of the candidates' rules."""
@@ -271,12 +258,13 @@ class LogLossLearner:
         place, store = self.candidates.index(POOLED), self._store
         weights, ess = (part[[place, place]] for part in self._weights.forward())
         problems, near = self._problems(weights, ess, POOLED.penalty), (SCORING_TOLERANCE, TOLERANCE)
-        store.solve(POOLED_PLACES, *problems, begins=POOLED_PLACES, after=(-1, 0), tolerances=near)
+        store.solve(POOLED_PLACES, problems, POOLED_PLACES, near, after=(-1, 0))
         return primal_parameters(store.parameters(POOLED_PLACES[1:])[0]).reshape(self.n_classes, -1)
 
     def size(self, *, pooled: bool = False) -> int:
         """Return how many numbers are stored, for the pooled rule or for all others."""
-        return self._store.size(pooled=pooled) + (0 if pooled else self._averages.size)
+        averages = len(self._store.sizes) * self.n_classes * self._store.X.shape[1]
+        return self._store.size(pooled=pooled) + (0 if pooled else averages)
 
     def _to_come(self, gap: float) -> Floats:
         """Return the parameters of every candidate for the next task, computed once for each gap."""
@@ -291,18 +279,18 @@ class LogLossLearner:
         if self._steps == 0:
             # The penalty grows with the length of rows, so that the unit of the features does not matter.
             self._unit = float(np.sqrt((X1[:, 1:] ** 2).sum(axis=1).mean() / USUAL_LENGTH)) or 1.0
-            self._variance = np.zeros(self.n_classes * X1.shape[1])
-            self._averages = np.empty((0, len(self._variance)))
+            self._averages = np.empty((0, self._averages.shape[1] * self.n_classes * X1.shape[1]))
+            self._variance = self._own_mse = np.zeros(self._averages.shape[1])
         average = np.zeros_like(self._variance)
-        if len(y):
+        self._labelled += len(y) > 0
+        if len(y) and len(average):
             average, self._own_mse = sample_moments(X1, y, self.n_classes)
-            self._labelled += 1
             variance = smoothed_variance(X1, y, self.n_classes)
             self._variance = self._variance + (variance - self._variance) / self._labelled
         self._change.add(X1[:, 1:], y, gap)
         self._averages = np.vstack([self._averages, average])[dropped:]
         self._store.add(scaled(X1), y, gap, dropped)
-        self._weights.add(len(y), gap, dropped)
+        self._weights = self._weights.after(len(y), gap, dropped)
         self._steps += 1
 
     def _learn_candidates(self, y: Ints) -> tuple[TaskEstimate, int]:
@@ -314,12 +302,11 @@ class LogLossLearner:
         halves = self._still if len(y) > 1 and self._compared else []
         judged = [("half", c) for c in halves]
         weights, ess = self._weights.forward()
-        problems = self._problems(weights, ess, self._penalties)
         if judged:
             held[-len(y) :] = half(y, self._labelled)
-            weights_without, ess_without = self._weights.forward(len(y) - int(held.sum()))
-            halved = self._problems(weights_without[halves], ess_without[halves], self._penalties[halves], held)
-            problems = np.concatenate([halved[0], problems[0]]), np.append(halved[1], problems[1])
+        less_weights, less_ess = (part[halves] for part in self._weights.forward(len(y) - int(held.sum())))
+        both = np.concatenate([less_weights, weights]), np.append(less_ess, ess)
+        problems = self._problems(*both, self._penalties[[*halves, *places]], len(halves), held if judged else None)
         # A rule that is only tested or averaged needs less accuracy than a rule that predicts.
         tolerances = np.full(len(judged) + len(places), SCORING_TOLERANCE)
         tolerances[len(judged) + self._alone] = TOLERANCE
@@ -327,15 +314,14 @@ class LogLossLearner:
         after = np.full(len(tolerances), -1)
         after[len(judged) + np.array(halves, dtype=np.int64)] = np.arange(len(judged))
         begins = [*halves, *places]
-        solved = store.solve([*judged, *places], *problems, begins=begins, after=after, tolerances=tolerances)
-        solved = solved[len(judged) :]
+        solved = store.solve([*judged, *places], problems, begins, tolerances, after)[len(judged) :]
         if judged:
             self._at.add(total_log_loss(store.scores(judged, held), store.y[held]))
             for one in judged:
                 del store.solutions[one]
         self._coming, spent = None, sum(iterations for _, iterations in solved)
         if not len(y):
-            nothing, unknown = np.zeros_like(self._variance), np.full_like(self._variance, np.nan)
+            nothing, unknown = np.zeros_like(self._variance), np.full(self.n_classes * store.X.shape[1], np.nan)
             return TaskEstimate(nothing, np.full_like(nothing, np.inf), 0.0, unknown, np.nan, np.nan), spent
         own, worth, (value, iterations) = weights[self._alone], float(ess[self._alone]), solved[self._alone]
         own = own / own.sum()
@@ -343,7 +329,7 @@ class LogLossLearner:
         mu = primal_parameters(self._to_come(1.0)[self._alone])
         return TaskEstimate(own @ self._averages, mse, worth, mu, value, np.nan, iterations, own), spent
 
-    def _learn_tasks(self, spent: int, *, revise: bool) -> tuple[TaskEstimate, list[TaskEstimate]]:
+    def _learn_tasks(self, spent: int, *, revise: bool) -> list[TaskEstimate]:
         """Learn the newest task and those within reach, the nearest first, with the shares of candidates."""
         shares, still, store = self.shares(), self._still, self._store
         tasks = [self._weights.forward(), *(self._weights.revised() if revise else [])]
@@ -361,12 +347,12 @@ class LogLossLearner:
             # A task whose weights are closer to those of the task after it than to its last ones begins there.
             near = np.abs(weights[1:] - weights[:-1]).sum(axis=1) < 2.0 * weights[1:, -1]
             after = np.append(-1, np.where(near, np.arange(len(near)), -1))
-            solved = store.solve(places, *problems, begins=places, after=after, tolerances=TOLERANCE)
+            solved = store.solve(places, problems, places, TOLERANCE, after)
             rules = store.parameters(places)
         # The iterations for the newest rule include those `spent` on the candidates from which its solver begins.
         solved[0] = solved[0][0], spent + solved[0][1]
         gaps = [0.0, *(after - before for before, after in pairwise(store.times))]
-        self._tracked = self._change.tracked(store.sizes, gaps, self.b)
+        self._tracked = samples_and_weights(store.sizes, self._change.over(gaps), self.b)
         found, parts = [], zip(tasks, weights, rules, self._tracked, solved, strict=False)
         for (_, ess), own, rule, (worth, means), result in parts:
             alone, known = float(shares[still.index(self._alone)]), max(worth, 1.0)
@@ -374,18 +360,18 @@ class LogLossLearner:
             promised = float(ess[self._alone] ** alone * known ** (1.0 - alone))
             mu = primal_parameters(rule) if self._solves else rule
             found.append(self._with_means(means, known, promised, mu, own if self._solves else means, result))
-        return found[0], found[1:]
+        return found
 
     def _problems(
-        self, task_weights: Floats, ess: Floats, penalties: Floats | float, held: NDArray[np.bool_] | None = None
-    ) -> tuple[Floats, Floats]:
-        """Return weights of rows, without those held back, and penalties from weights of tasks (a row each)."""
+        self, task_weights: Floats, ess: Floats, penalties: Floats | float, halves: int = 0, held: Flags | None = None
+    ) -> _Problems:
+        """Return problems by weights of tasks (a row each), the first `halves` without the rows held back."""
         sizes = np.array(self._store.sizes)
         matters = task_weights > NEGLIGIBLE_WEIGHT * task_weights.max(axis=1, keepdims=True)
         weights = np.repeat(np.where(matters, task_weights, 0.0) / np.maximum(sizes, 1), sizes, axis=1)
         if held is not None:
-            weights[:, -sizes[-1] :] *= sizes[-1] / (sizes[-1] - held.sum())
-            weights[:, held] = 0.0
+            weights[:halves, -sizes[-1] :] *= sizes[-1] / (sizes[-1] - held.sum())
+            weights[:halves, held] = 0.0
         weights /= weights.sum(axis=1, keepdims=True)
         return weights, self._unit * penalties * self.n_classes / max(self.n_classes - 1, 1) / ess
 
@@ -414,7 +400,7 @@ def primal_parameters(coefficients: Floats) -> Floats:
     return scaled(coefficients).ravel()
 
 
-def half(y: NDArray[np.int64], turn: int) -> NDArray[np.bool_]:
+def half(y: Ints, turn: int) -> Flags:
     """Return which rows of a task are held back, every other one of the rows by class, in turn.
 
     >>> half(np.array([1, 0, 1, 0]), 0), half(np.array([1, 0, 1, 0]), 1)
@@ -427,7 +413,7 @@ def half(y: NDArray[np.int64], turn: int) -> NDArray[np.bool_]:
     return held
 
 
-def total_log_loss(values: Floats, y: NDArray[np.int64]) -> Floats:
+def total_log_loss(values: Floats, y: Ints) -> Floats:
     """Return the sums of -log h(y|x) for scores (..., n, C), h with a floor."""
     given = np.ascontiguousarray(softmax(values)[..., np.arange(len(y)), y])  # for sums in the order of rows
     return np.asarray(-log_shares(given, values.shape[-1]).sum(axis=-1))

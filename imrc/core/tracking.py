@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -175,22 +177,31 @@ class _TaskWeights(NamedTuple):
 
 
 class RateWeights:
-    """The recursions for several rates of change, on weights in place of mean vectors with the same gains."""
+    """The recursions for several rates of change, on weights in place of mean vectors with the same gains.
+
+    They follow from the sizes and gaps of tasks alone, and `after` returns others. So repetitions, which take in tasks
+    of equal sizes together, share what one of them computes. Little is kept: with many tasks within reach it is large.
+    """
+
+    _before: tuple[Floats, Floats]  # of the task before the newest, forward
 
     def __init__(self, rates: Sequence[float], reach: int) -> None:
         self._rates = np.array(rates)[:, None]
         self._within: deque[_TaskWeights] = deque(maxlen=reach + 1)
 
-    def add(self, samples: int, gap: float, dropped: int) -> None:
-        """Take in the next task, without labels if it has no samples, and drop the oldest tasks."""
-        fresh = np.zeros((len(self._rates), 1))
-        for place, task in enumerate(self._within):
+    @lru_cache(maxsize=4)  # noqa: B019
+    def after(self, samples: int, gap: float, dropped: int) -> RateWeights:
+        """Return those with the next task, without labels if it has no samples, and without the oldest tasks."""
+        fresh, new = np.zeros((len(self._rates), 1)), copy(self)
+        new._within = self._within.copy()
+        for place, task in enumerate(new._within):
             own, forward = (np.concatenate([part[:, dropped:], fresh], axis=1) for part in (task.own, task.forward))
-            self._within[place] = task._replace(own=own, forward=forward)
-        self._before = self._within[-1][2:4] if self._within else (fresh, np.full_like(fresh, np.inf))
-        own = np.zeros_like(self._before[0])
+            new._within[place] = task._replace(own=own, forward=forward)
+        new._before = new._within[-1][2:4] if new._within else (fresh, np.full_like(fresh, np.inf))
+        own = np.zeros_like(new._before[0])
         own[:, -1] = samples > 0
-        self._within.append(_TaskWeights(own, self._a(samples), *self._step(own, samples, gap), gap))
+        new._within.append(_TaskWeights(own, self._a(samples), *new._step(own, samples, gap), gap))
+        return new
 
     def _a(self, samples: int) -> Floats:
         return np.full_like(self._rates, 1.0 / samples if samples else np.inf)
@@ -203,11 +214,13 @@ class RateWeights:
         tau, s = self._before
         return forward_step(own, self._a(samples), tau, s, self._change(gap))
 
+    @lru_cache(maxsize=4)  # noqa: B019
     def forward(self, samples: int | None = None) -> tuple[Floats, Floats]:
         """Return weights (candidates, tasks) of the newest task and effective samples, for its samples or a number."""
         newest = self._within[-1]
         return _worth(*(newest[2:4] if samples is None else self._step(newest.own, samples, newest.gap)))
 
+    @lru_cache(maxsize=4)  # noqa: B019
     def revised(self) -> list[tuple[Floats, Floats]]:
         """Return the same for the tasks before it, the nearest first, from both sides."""
         newest, *earlier = reversed(self._within)

@@ -232,7 +232,7 @@ class Repetition:
         if self._once is not None:
             learner = replace(learner, b=settings.reach(len(sequence)))
         self._loss = learner.loss
-        self._learner = Learner(learner, sequence.n_classes, threads=threads) if imrc else None
+        self._learner = Learner(learner, sequence.n_classes, threads=threads, means=False) if imrc else None
         self._last_alone: TaskEstimate | None = None
         self._rare = rare_class(sequence)
         pooling = None if self._learner is None else self._learner.pooling
