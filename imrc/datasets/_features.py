@@ -67,7 +67,7 @@ def content_of(file: _catalogue.RemoteFile, path: Path) -> bytes:
     """Return the content of a verified file, unpacked from a gzip or zip wrapper, at most 1 GB."""
     data = path.read_bytes()
     if path.suffix != ".npz" and packed.kind_of(data) in ("gzip", "zip"):
-        return packed.unpack(data, _LIMIT, file.member)
+        return packed.unpack(data, _LIMIT, file.member)[0]
     return data
 
 

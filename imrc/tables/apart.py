@@ -1,7 +1,7 @@
 """Reading a file in a separate process, with a limit on memory and time, so that no file can crash the program.
 
-The process is started as ``python -m imrc.tables.apart``, reads one file and ends; killing one in a shared pool would
-affect every visitor. Nothing is unpickled on either side: a line of JSON says what follows, and arrays are NumPy files.
+The process runs `main`, which reads one file and ends; killing one in a shared pool would affect every visitor.
+Nothing is unpickled on either side: a line of JSON says what follows, and arrays are NumPy files.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def read_apart(data: bytes, name: str, reading: Reading) -> Table:
             question.writelines((json.dumps(asked).encode() + b"\n", data))
             question.seek(0)
             process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "imrc.tables.apart"],
+                [sys.executable, "-P", "-c", "from imrc.tables.apart import main; main()"],
                 stdin=question,
                 stdout=answer,
                 stderr=subprocess.DEVNULL,
@@ -141,7 +141,3 @@ def main() -> None:
     for array in arrays:
         np.save(answer, array, allow_pickle=False)
     answer.close()
-
-
-if __name__ == "__main__":
-    main()

@@ -21,13 +21,14 @@ from imrc._types import Flags, Floats, Ints
 from imrc.tables.table import MAX_LISTED, Column, Period, Reading, clean_name, date_in_words, plain_number, unique_names
 from imrc.wording import listed
 
-ALWAYS_MISSING = (
+_ALWAYS = (
     *("", "na", "n/a", "n.a.", "n. a.", "nan", "-nan", "null", "(null)", "<na>", "nat", "\\n", "k.a.", "k. a."),
     *("#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!", "#nv", "#n/a", "#wert!", "#bezug!", "#zahl!"),
     "not available",
 )
-MARKS = ("?", "-", ".", "--", "---", "–", "—", "..", "...")
-MISSING = (*ALWAYS_MISSING, *MARKS, "none", "nil", "missing", "0000-00-00")
+_MARKS = ("?", "-", ".", "--", "---", "–", "—", "..", "...")
+ALWAYS_MISSING, MISSING_WORDS = pa.array(_ALWAYS), pa.array(_ALWAYS + _MARKS)
+MISSING = pa.array((*_ALWAYS, *_MARKS, "none", "nil", "missing", "0000-00-00"))
 """Cells that mean a missing value among numbers and dates, in upper or lower case.
 
 Among words, "none", "nil" and "missing" are words, and so are the marks where they are one of two classes, as + and -.
@@ -51,16 +52,16 @@ def _share_of(cells: Sequence[str], pattern: str) -> float:
     return sum(map(bool, map(re.compile(pattern).fullmatch, cells))) / max(len(cells), 1)
 
 
-def is_missing(cells: pa.Array, spellings: Sequence[str] = MISSING) -> Flags:
+def is_missing(cells: pa.Array, spellings: pa.Array = MISSING) -> Flags:
     """Return which cells have one of these spellings, in upper or lower case."""
     short = pc.utf8_lower(pc.utf8_slice_codeunits(cells, 0, 15))
-    return np.asarray(pc.is_in(short, pa.array(spellings)).to_numpy(zero_copy_only=False))
+    return np.asarray(pc.is_in(short, spellings).to_numpy(zero_copy_only=False))
 
 
 def _parts(cells: pa.Array, pattern: str) -> dict[str, pa.Array]:
     """Return the groups of an expression, "" where a group does not occur."""
     found = pc.extract_regex(cells, pattern)
-    return {field.name: pc.struct_field(found, field.name).fill_null("") for field in found.type}
+    return {field.name: part.fill_null("") for field, part in zip(found.type, found.flatten(), strict=True)}
 
 
 def _rewritten(cells: pa.Array, *pairs: tuple[str, str]) -> pa.Array:
@@ -130,7 +131,7 @@ def _column(name: str, values: Floats, notes: Sequence[str] = (), kind: Any = "n
 
 def _words(text: _Text, notes: Sequence[str] = ()) -> Column:
     """Return the column as words."""
-    unused, gone = text.counts == 0, is_missing(text.words, (*ALWAYS_MISSING, *MARKS))
+    unused, gone = text.counts == 0, is_missing(text.words, MISSING_WORDS)
     if (~gone & ~unused).sum() < 2:
         gone = is_missing(text.words, ALWAYS_MISSING)
     named = [(text.words[j].as_py().upper(), text.counts[j]) for j in np.flatnonzero(gone & ~unused).tolist()]
@@ -210,21 +211,23 @@ _FORMS: dict[str, Period] = {
     **dict.fromkeys(("%Y %m %d", "%d %m %Y", "%m %d %Y", "%d %m %y", "%m %d %y", "%y %m %d"), "value"),
     **dict.fromkeys(("%d %b %Y", "%d %b %y", "%b %d %Y", "%Y %b %d", "%Y%m%d", "%d%m%Y"), "value"),
     **dict.fromkeys(("%b %Y", "%b %y", "%Y %b", "%Y %m", "%m %Y"), "month"),
-    **{"%Y q %m": "quarter", "q %m %Y": "quarter", "%Y w %V": "week"},
+    **{"%Y q %q": "quarter", "q %q %Y": "quarter", "%Y w %V": "week"},
 }
-_DIGITS = {"Y": r"\d{4}", "y": r"\d\d", "b": "[a-z]{3}", "V": r"\d\d?"}
+_DIGITS = {"Y": r"\d{4}", "y": r"\d\d", "b": "(?:[a-z]{3}|mär)", "V": r"\d\d?", "q": "0?[1-4]"}
 _DIGITS |= {"d": r"(?:3[01]|[12]\d|0?\d)", "m": r"(?:1[0-2]|0?\d)"}  # so that 7122019 is the 7th of December
 _PATTERNS = {form: re.sub("%(.)", lambda found: f"(?P<{found[1]}>{_DIGITS[found[1]]})", form) for form in _FORMS}
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTHS = {"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10}
+_MONTHS |= {"nov": 11, "dec": 12, "mär": 3, "mrz": 3, "mai": 5, "okt": 10, "dez": 12}
 _MOMENT = (
     r"^(?:(?i:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]* )?(?P<date>[^:]+?)"
     r"(?:[T ] *(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d(?:[.,]\d{1,9})?))?"
     r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)? ?(?P<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?)?$"
 )
 _REWRITTEN = (
-    *((r"[-/., '_]+", " "), (r"(\d)([a-zä])", r"\1 \2"), (r"([a-zä])(\d)", r"\1 \2"), (r"([a-zä]{3})[a-zä]*", r"\1")),
-    *(("mär|mrz", "mar"), ("mai", "may"), ("okt", "oct"), ("dez", "dec")),
-    *(("q 1", "q 01"), ("q 2", "q 04"), ("q 3", "q 07"), ("q 4", "q 10")),
+    (r"[-/., '_]+", " "),
+    (r"(\d)([a-zä])", r"\1 \2"),
+    (r"([a-zä])(\d)", r"\1 \2"),
+    (r"([a-zä]{3})[a-zä]*", r"\1"),
 )
 _DAY_FIRST = {"%d %m": True, "%m %d": False, "%y %m": False}
 _ORDER = {"d": "day", "m": "month", "b": "month", "y": "year", "Y": "year"}
@@ -236,8 +239,9 @@ _DATES_AS_NUMBERS = (
 
 def _dates(text: _Text) -> dict[str, Floats]:
     """Return the different cells as seconds since 1970, in each form that fits three in ten of the first."""
-    first = pc.utf8_lower(_parts(pa.array(text.sample, pa.string()), _MOMENT)["date"])
-    sample = _rewritten(first, *_REWRITTEN).to_pylist()
+    moments = map(re.compile(_MOMENT, re.ASCII).fullmatch, text.sample)
+    first = [found["date"].lower() if found else "" for found in moments]
+    sample = _rewritten(pa.array(first, pa.string()), *_REWRITTEN).to_pylist()
     possible = [form for form in _FORMS if _share_of(sample, _PATTERNS[form]) >= 0.3]
     if not possible:
         return {}
@@ -259,11 +263,13 @@ def _days(dates: pa.Array, form: str) -> Floats:
     part = _parts(dates, f"^{_PATTERNS[form]}$")
     number = {sign: _figures(cells) for sign, cells in part.items() if sign != "b"}
     if "b" in part:
-        number["m"] = np.asarray(pc.index_in(part["b"], pa.array(_MONTHS)).fill_null(-1)) + 1
+        place = np.asarray(pc.index_in(part["b"], pa.array([*_MONTHS])).fill_null(-1))
+        number["m"] = np.array([*_MONTHS.values(), 0])[place]
     if "y" in part:
         number["Y"] = number["y"] + np.where(number["y"] < 69, 2000, 1900)
     # The 4th of January is in the first week of its year.
-    year, month, day = number["Y"], number.get("m", np.float64(1)), number.get("d", 4 if "V" in part else 1)
+    year, month = number["Y"], number.get("m", 3 * number.get("q", np.float64(1)) - 2)
+    day = number.get("d", 4 if "V" in part else 1)
     first = (12 * (year - 1970) + month - 1).astype("datetime64[M]")
     days = first.astype("datetime64[D]").astype(np.float64) + day - 1
     there = (year > 0) & (month > 0) & (month < 13) & (days.astype("datetime64[D]").astype("datetime64[M]") == first)

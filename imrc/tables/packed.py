@@ -53,10 +53,8 @@ def damage(kind: str, remedy: str = "") -> Iterator[None]:
         raise DataError(f"The {kind} is damaged or incomplete ({reason}). {remedy}".rstrip()) from None
 
 
-def members(data: bytes) -> list[str]:
-    """Return the names of the files in a zip file, or its only table; no folders, and none that macOS adds."""
-    with damage("zip file"), zipfile.ZipFile(io.BytesIO(data)) as archive:
-        inside = archive.namelist()
+def _tables_in(inside: Sequence[str]) -> list[str]:
+    """Return the only table of some files, or all of them; no folders, and none that macOS adds."""
     names = [one for one in inside if not re.search(r"__MACOSX|(^|/)(\._[^/]*|\.DS_Store|)$", one)]
     tables = [one for one in names if one.lower().endswith(_TABLES)]
     return tables if len(tables) == 1 else names
@@ -67,17 +65,18 @@ def in_words(names: Sequence[str]) -> str:
     return listed([clean_name(one.rsplit("/", 1)[-1]) for one in names], 5)
 
 
-def unpack(data: bytes, limit: int = MAX_UNPACKED_BYTES, member: str = "") -> bytes:
-    """Return what a gzip file contains, or the member of a zip file, by default the only one of `members`.
+def unpack(data: bytes, limit: int = MAX_UNPACKED_BYTES, member: str = "") -> tuple[bytes, str]:
+    """Return what a gzip file contains, or a member of a zip file, by default its only table; and where it was.
 
     DataError if that is not there, encrypted, damaged, or more than `limit` bytes, whatever size the file claims.
     """
-    kind = kind_of(data)
+    kind = where = "zip" if data[:512].lstrip().startswith(b"PK") else "gzip"
     with damage(f"{kind} file"), contextlib.ExitStack() as opened:
         stream: IO[bytes] | gzip.GzipFile = gzip.GzipFile(fileobj=io.BytesIO(data))
         if kind == "zip":
             archive = opened.enter_context(zipfile.ZipFile(io.BytesIO(data)))
-            names = members(data)
+            names = _tables_in(archive.namelist())
+            where = f"zip: {in_words(names)}"
             chosen = [member] if member in archive.namelist() else [] if member else names
             if len(chosen) != 1:
                 wanted, inside = member or "exactly one table", in_words(names) or "nothing"
@@ -90,4 +89,4 @@ def unpack(data: bytes, limit: int = MAX_UNPACKED_BYTES, member: str = "") -> by
         content = stream.read(limit + 1)
     if len(content) > limit:
         raise DataError(f"The {kind} file unpacks to more than {limit >> 20:,} MB. Keep fewer rows or columns.")
-    return content
+    return content, where

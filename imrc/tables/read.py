@@ -16,7 +16,7 @@ import pyarrow.csv
 
 from imrc._checks import DataError
 from imrc.tables.cells import is_missing, is_readable, understand
-from imrc.tables.packed import OTHER, damage, in_words, kind_of, members, unpack
+from imrc.tables.packed import OTHER, damage, kind_of, unpack
 from imrc.tables.table import MAX_COLUMNS, SEPARATED, Column, Reading, Table, check_size, clean_name, unique_names
 from imrc.wording import listed
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 PREVIEW_ROWS = 20
 _LONGEST = 1 << 24
 _NO_SHEET = "No sheet of this Excel workbook has two columns and two rows."
-_AS_TEXT = dict.fromkeys((f"f{j}" for j in range(MAX_COLUMNS)), pa.string())
+_AS_TEXT = pa.csv.ConvertOptions(check_utf8=False, strings_can_be_null=False)
+_AS_TEXT.column_types = dict.fromkeys((f"f{j}" for j in range(MAX_COLUMNS)), pa.string())
 
 
 @dataclass
@@ -98,7 +99,7 @@ def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"') -> list[An
                 # Row numbers are only known with a single thread.
                 pa.csv.ReadOptions(use_threads=False, block_size=block, autogenerate_column_names=True),
                 pa.csv.ParseOptions(delimiter=delimiter, quote_char=marks > 0 and quote, newlines_in_values=marks > 0),
-                pa.csv.ConvertOptions(check_utf8=False, column_types=_AS_TEXT, strings_can_be_null=False),
+                _AS_TEXT,
             )
             break
         except pa.ArrowInvalid as error:
@@ -188,7 +189,7 @@ def _read_text(data: bytes, reading: Reading) -> _Raw:
             "Only one column was found. A table needs at least two: one with labels and one to learn from. Cells "
             "are separated by commas, semicolons or tabs. If this is another kind of file, save it as CSV."
         )
-    if re.match(rb"""'[^'\r\n]*'[,;\t]|[^\r\n]*[,;\t] +["']""", data):
+    if re.match(rb"""'[^'\r\n]*'[,;\t]|[^\r\n]*[,;\t] +["']""", data[: 1 << 20]):
         raise DataError("Quotation marks in the first line are single or follow a blank. Save with double ones.")
     raw = _Raw([], parse_delimited(data, delimiter), f"{SEPARATED[delimiter]}, {encoding}", notes)
     raw.mark = "," if delimiter == ";" else "."
@@ -197,9 +198,10 @@ def _read_text(data: bytes, reading: Reading) -> _Raw:
 
 def parse_arff(data: bytes) -> tuple[list[str], list[Any], list[int]]:
     """Return names and columns of ARFF text (UTF-8), and places of numbers; DataError names the bad line or row."""
-    data = re.sub(rb"(?m)^[ \t]*%[^\n]*\n?", b"", data.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
-    start = re.search(rb"(?im)^[ \t]*@data[ \t]*(?:%[^\n]*)?$", data)
-    if start is None or start.start() > _LONGEST:
+    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    data = re.sub(rb"(?m)^[ \t]*%[^\n]*\n?", b"", data) if b"%" in data else data
+    start = re.search(rb"(?im)^[ \t]*@data[ \t]*(?:%[^\n]*)?$", data[:_LONGEST])
+    if start is None:
         raise DataError("The ARFF file has no @DATA line in its first 16 MB: it is incomplete or another kind of file.")
     head, body = data[: start.start()].decode(errors="replace"), data[start.end() :].lstrip(b"\n \t")
     kinds = r"(\{|numeric|real|integer|date|string)"
@@ -316,16 +318,14 @@ def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
     """Return the table in the bytes of a file; the kind of file is determined from its content, not its name."""
     kind, notes = kind_of(data), list[str]()
     if kind in ("gzip", "zip"):
-        inside = f": {in_words(members(data))}" if kind == "zip" else ""
-        notes.append(f"The file was unpacked from {kind}{inside}.")
-        data = unpack(data)
+        data, where = unpack(data)
+        notes.append(f"The file was unpacked from {where}.")
         kind = kind_of(data)
     if kind in ("gzip", "zip"):
         raise DataError("The file contains an archive inside an archive. Unpack it and use the table inside.")
     if kind == "other":
         raise DataError(OTHER)
-    read = {"excel": _read_workbook, "parquet": _read_parquet}.get(kind, _read_text)
-    raw = read(data, reading)
+    raw = {"excel": _read_workbook, "parquet": _read_parquet}.get(kind, _read_text)(data, reading)
     del data
     raw.notes = [*notes, *raw.notes]
     if reading.sheet is not None and kind != "excel":

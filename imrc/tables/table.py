@@ -168,10 +168,10 @@ def clean_name(text: object) -> str:
     """Return a name that is safe to show anywhere: no markup, no formula, no control characters, not too long."""
     # Text is cut first, because normalising a cell of many megabytes would take long.
     short = unicodedata.normalize("NFC", str(text)[: 4 * MAX_NAME])
-    short = re.sub("[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", short)
     # Invisible characters that reverse the direction of text or join letters could only mislead here.
-    short = "".join(c for c in short if unicodedata.category(c) not in ("Cf", "Cs", "Co"))
-    short = re.sub(r"\s+", " ", short).strip()
+    if not short.isascii():
+        short = "".join(c for c in short if unicodedata.category(c) not in ("Cf", "Cs", "Co"))
+    short = re.sub(r"[\s\x00-\x1f\x7f-\x9f]+", " ", short).strip()
     short = short.translate(str.maketrans("<>[]`$&", "‹›()'＄＆"))
     if short and short[0] in "=+-@" and not re.match(r"^[+-]?(\d+\.?\d*|\.\d+)", short):
         short = "'" + short  # a spreadsheet would run it as a formula

@@ -145,7 +145,7 @@ MOMENTS = (
 )
 PERIODS = {
     "%b %Y": "M", "%B %Y": "M", "%b-%y": "M", "%Y-%m": "M", "%m/%Y": "M", "%m.%Y": "M", "%Y/%m": "M", "%Y %b": "M",
-    "%Y-Q{q}": "Q", "Q{q} %Y": "Q", "%YQ{q}": "Q", "%Y Q{q}": "Q", "%G-W%V": "W", "%GW%V": "W",
+    "%Y-Q{q}": "Q", "Q{q} %Y": "Q", "%YQ{q}": "Q", "%Y Q{q}": "Q", "%Y-Q0{q}": "Q", "%G-W%V": "W", "%GW%V": "W",
 }  # fmt: skip
 
 
@@ -677,7 +677,7 @@ def table(rows: int = 12, separator: str = ",", header: str = "x,z,y", y: Callab
 
 def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", compression) as archive:
+    with zipfile.ZipFile(out, "w", compression, compresslevel=1) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
     return out.getvalue()

@@ -49,7 +49,7 @@ def test_files_that_hold_something_else(put, name, path, data, message):
 def test_spam_from_the_authors_csv_is_the_same_as_from_the_archive(real_data, put):
     from imrc.tables.packed import unpack
 
-    arff = unpack((real_data / "spam" / "Spam.zip").read_bytes(), 1 << 24, "Spam.arff").decode()
+    arff = unpack((real_data / "spam" / "Spam.zip").read_bytes(), 1 << 24, "Spam.arff")[0].decode()
     rows = [row.strip().rstrip(",") for row in arff.lower().partition("@data")[2].splitlines() if row.strip()]
     put("spam/spam.csv", "\r\n".join(rows).encode())
     from_csv = datasets.load("spam")
