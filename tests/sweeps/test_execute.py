@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("compiled")
 
 
 def test_worker_processes_give_the_serial_result_bit_for_bit_also_when_one_is_killed(tmp_path):
-    spec = small_spec(n=5, features=("automatic", "rff"), methods=("imrc", "mer:argparse"))
+    spec = small_spec(n=5, features=("automatic", "rff"), methods=("imrc", "mer:argparse"), repetitions=2)
     with serial(tmp_path / "serial.sqlite", spec) as expected, ResultStore(tmp_path / "parallel.sqlite") as store:
         plan = plan_sweep(spec, store)
         others, killed, seen = set(multiprocessing.active_children()), [], []

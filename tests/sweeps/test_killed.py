@@ -37,8 +37,8 @@ def finished(path: Path) -> dict[str, str]:
 
 @pytest.mark.first
 def test_killed_then_stopped_with_worker_processes_and_resumed_equals_uninterrupted(tmp_path, capsys):
-    # 16 cells of twenty tasks take some seconds, so the sweep is unfinished when the signal comes.
-    path, size = tmp_path / "stopped.sqlite", ["-k", "20", "--repetitions", "4", "--jobs", "2"]
+    # 12 cells of twenty tasks take some seconds, so the sweep is unfinished when the signal comes.
+    path, size = tmp_path / "stopped.sqlite", ["-k", "20", "--repetitions", "3", "--jobs", "2"]
     before: dict[str, str] = {}
     for more, how, status in ((3, signal.SIGKILL, -signal.SIGKILL), (3, signal.SIGINT, 1)):
         process, goal = sweep(path, *size), len(before) + more  # a signal before it computes would end Python alone
@@ -50,26 +50,26 @@ def test_killed_then_stopped_with_worker_processes_and_resumed_equals_uninterrup
         _, error = process.communicate(timeout=300)  # until the last of its workers has closed the output
         assert process.returncode == status
         now = finished(path)
-        assert goal <= len(now) < 16
+        assert goal <= len(now) < 12
         assert all(now[key] == when for key, when in before.items()), "a finished cell was lost or run again"
         before = now
         if how == signal.SIGINT:
-            said = f"imrc: stopped. {len(now)} of 16 cells are in {path}; run the same command again to continue."
+            said = f"imrc: stopped. {len(now)} of 12 cells are in {path}; run the same command again to continue."
             assert said in error
             assert "Traceback" not in error
     assert main(["sweep", *FLAGS, "--store", str(path), *size, "--jobs", "1"]) == 0
-    assert f"16 cells, {len(before)} stored already" in capsys.readouterr().err
-    with ResultStore(path) as store, serial(tmp_path / "serial.sqlite", small_spec(k=20, repetitions=4)) as expected:
+    assert f"12 cells, {len(before)} stored already" in capsys.readouterr().err
+    with ResultStore(path) as store, serial(tmp_path / "serial.sqlite", small_spec(k=20)) as expected:
         assert_same_stores(store, expected)
 
 
 def test_two_sweeps_at_once_share_one_store(tmp_path):
-    path, size = tmp_path / "shared.sqlite", ["-k", "4", "--repetitions", "6", "--jobs", "1", "--json"]
+    path, size = tmp_path / "shared.sqlite", ["-k", "4", "--repetitions", "3", "--jobs", "1", "--json"]
     both = [sweep(path, *size) for _ in range(2)]
     outputs = [process.communicate(timeout=300) for process in both]
     assert [process.returncode for process in both] == [0, 0], outputs
     rows = [json.loads(output)["rows"] for output, _ in outputs]
     assert rows[0] == rows[1]
-    assert {row["cells"] for row in rows[0]} == {6}
-    with ResultStore(path) as store, serial(tmp_path / "serial.sqlite", small_spec(repetitions=6)) as expected:
+    assert {row["cells"] for row in rows[0]} == {3}
+    with ResultStore(path) as store, serial(tmp_path / "serial.sqlite", small_spec()) as expected:
         assert_same_stores(store, expected)

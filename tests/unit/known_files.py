@@ -46,7 +46,6 @@ class Known:
     size: tuple[int, int, int] | None = None  # tasks, features, classes
     refused: bool = False
     says: str | tuple[str, ...] = ""  # words of a note, or of the message, that must be there
-    family: str = ""
 
 
 def judged(known: Known, read: Callable[[bytes, str], Table]) -> tuple[str, str]:
@@ -227,8 +226,7 @@ NOTATIONS: dict[str, Callable[[float], str]] = {
     "full width": lambda v: f"{v:.2f}".translate(str.maketrans("0123456789", "０１２３４５６７８９")),
 }
 
-RARE = ("brackets", "minus at the end")
-"""Notations that are kept as words, with a note."""
+RARE = ("brackets", "minus at the end")  # kept as words, with a note
 
 
 def numbers() -> Iterator[Known]:
@@ -239,27 +237,23 @@ def numbers() -> Iterator[Known]:
             yield Known(f"{name}, {separator!r}", with_column(cells, separator=separator), {"v": right}, says=says)
             content = with_column([*cells[:4], "", *cells[5:]], separator=separator)
             yield Known(f"{name}, gap, {separator!r}", content, {"v": [*right[:4], None, *right[5:]]}, says=says)
-    for name, cells, found, says in (
-        ("1.234", ["1.234", "5.678"], [1.234, 5.678], "decimal=','"),
-        ("1,234 in quotes", ["1,234", "5,678"], [1234, 5678], "is 1234"),
-        ("1.234.567", ["1.234.567", "2.000"], [1234567, 2000], "is 1234567"),
-        ("a point first", [".5", "-.25"], [0.5, -0.25], ""),
-        ("a point last", ["5.", "-25."], [5, -25], ""),
-        ("infinity", ["1.5", "inf", "-Infinity", "2.5"], [1.5, None, None, 2.5], "infinite"),
-        ("beyond", ["1.5", "1e999", "2.5"], [1.5, None, 2.5], "infinite"),
-        ("1E3", ["1E3", "2E3"], [1000, 2000], ""),
-        ("17 digits", ["1.1648639811110282", "0.30000000000000004"], [1.1648639811110282, 0.1 + 0.2], ""),
+    for separator, cells, found, says in (
+        (",", ["1.234", "5.678"], [1.234, 5.678], "decimal=','"),
+        (",", ["1,234", "5,678"], [1234, 5678], "is 1234"),
+        (",", ["1.234.567", "2.000"], [1234567, 2000], "is 1234567"),
+        (",", [".5", "-.25"], [0.5, -0.25], ""),
+        (",", ["5.", "-25."], [5, -25], ""),
+        (",", ["1.5", "inf", "-Infinity", "2.5"], [1.5, None, None, 2.5], "infinite"),
+        (",", ["1.5", "1e999", "2.5"], [1.5, None, 2.5], "infinite"),
+        (",", ["1E3", "2E3"], [1000, 2000], ""),
+        (",", ["1.1648639811110282", "0.30000000000000004"], [1.1648639811110282, 0.1 + 0.2], ""),
+        (";", ["0.370", "1.480"], [0.37, 1.48], ""),
+        ("\t", ["0,498", "1,480"], [0.498, 1.48], "'0,498' in row 1 is 0.498"),
+        (";", ["6.880E+00", "1.200E+03"], [6.88, 1200], ""),
+        (",", ["003.50", "012.25"], [3.5, 12.25], "'003.50' in row 1 is 3.5"),
     ):
         many, right = (list(part) * (ROWS // len(part)) for part in (cells, found))
-        yield Known(name, with_column(many), {"v": right}, says=says)
-    for separator, cells, found in (
-        (";", ["0.370", "1.480"], [0.37, 1.48]),
-        ("\t", ["0,498", "1,480"], [0.498, 1.48]),
-        (";", ["6.880E+00", "1.200E+03"], [6.88, 1200]),
-        (",", ["003.50", "012.25"], [3.5, 12.25]),
-    ):
-        content, says = with_column(cells * 18, separator=separator), f"{cells[0]!r} in row 1 is {found[0]}"
-        yield Known(f"{cells[0]}, {separator!r}", content, {"v": found * 18}, says=says * (separator != ";"))
+        yield Known(f"{cells}, {separator!r}", with_column(many, separator=separator), {"v": right}, says=says)
     content, says = with_column(["1.234", "5.678"] * 18).replace(b",", b";"), "'1.234' in row 1 is 1.234; decimal=','"
     yield Known("points in the column before", content, {"v": [1.234, 5.678] * 18}, says=says)
     for typo in ("seven", "12a", "see note"):
@@ -832,8 +826,5 @@ CASES = [
 ]  # fmt: skip
 
 
-def known_files() -> list[Known]:
-    """Return all of them."""
-    families = (dates, numbers, long, missing, identifiers, labels)
-    families += (structure, encodings, combined, workbooks, typed, cells)
-    return [replace(known, family=family.__name__) for family in families for known in family()] + CASES
+FAMILIES = (dates, numbers, long, missing, identifiers, labels)
+FAMILIES += (structure, encodings, combined, workbooks, typed, cells, CASES.copy)
