@@ -1,7 +1,7 @@
 """One spelling for everything that pages, reports and commands print: numbers, durations, p-values, names.
 
-Sentences live beside what they describe and take their numbers and names from here. Nothing is imported but the
-standard library, so every package may use this module.
+Sentences live beside what they describe and take their numbers and names from here. A sentence has one precision:
+three decimals for errors, one for errors in 100. Nothing is imported but the standard library.
 """
 
 from __future__ import annotations
@@ -53,14 +53,18 @@ def decimal(value: float, digits: int = 3) -> str:
 
 
 def ends(low: float, high: float, bound: float = 0.0, digits: int = 3, shown: Callable[..., str] = decimal) -> str:
-    """Return an interval, with more decimals if an end would be rounded to a bound that it does not reach.
+    """Return an interval with the decimals of its sentence; an end next to a bound it does not reach is so called.
 
     >>> ends(-0.0051, -0.0002), ends(0.001, 0.0098, 0.01), ends(-0.01, 0.02)
-    ('−.0051 to −.0002', '.0010 to .0098', '−.010 to .020')
+    ('−.005 to just below 0', '.001 to just below .010', '−.010 to .020')
     """
-    while digits < 6 and any(end != bound and round(end, digits) == bound for end in (low, high)):
-        digits += 1
-    return f"{shown(low, digits)} to {shown(high, digits)}"
+
+    def end(value: float) -> str:
+        if value == bound or round(value, digits) != bound:
+            return shown(value, digits)
+        return f"just {'above' if value > bound else 'below'} {shown(bound, digits) if bound else 0}"
+
+    return f"{end(low)} to {end(high)}"
 
 
 def with_spread(mean: float, spread: float, digits: int = 3) -> str:

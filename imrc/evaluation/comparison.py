@@ -83,6 +83,11 @@ def preset_in(preset: str, features: FeatureSpec | None) -> str:
     return f"{preset}, features {features.kind}"
 
 
+SCORES = ["dataset", "n", "method", "repetition", "average", "newest", "released", "before", "seconds", "state"]
+SCORES += ["measure", "title"]
+"""Columns of a table of scores."""
+
+
 def score_table(results: RunResult | Iterable[RunResult], *, plain: bool = False) -> pd.DataFrame:
     """Return one row per dataset, n, method and repetition; ValueError unless runs of a cell share draws.
 

@@ -271,7 +271,7 @@ def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSa
     return EffectiveSamples(mean, max(low, 0.0), high, own, borrowing(result) if rule != "single" else 1.0, whose)
 
 
-KINDS = {"rate 0": "“all tasks are alike”", "": "rates in between", "rate inf": "“each task is its own”"}
+KINDS = {"rate 0": "alike", "": "in between", "rate inf": "separate"}
 """Kinds of rates by their names in `RunResult.choices`; "" is every other name."""
 
 

@@ -309,9 +309,14 @@ def diagnosis_cells(sequence: TaskSequence, features: FeatureSpec, seed: int = 0
     return float((_VECTORS * len(sequence) * sequence.n_classes + 3 * int(sequence.sizes.max())) * width)
 
 
-def diagnosis_s(sequence: TaskSequence, features: FeatureSpec, seed: int = 0) -> float:
-    """Estimate the seconds of a diagnosis on one core, as measured with up to 500 tasks and 60 million features."""
-    return len(sequence) / 30 + float(sequence.sizes.sum()) * make(features, sequence, seed).n_outputs / 5e7
+_PACES = {"diagnosis": (1 / 30, 5e7), "alarm": (0.0, 6e5), "bounds": (0.0, 1e7)}
+"""Seconds for a task, and features of rows in a second: of `assess`, `watch_story` and `plug_in`, on one core."""
+
+
+def seconds_of(what: str, sequence: TaskSequence, features: FeatureSpec, seed: int = 0) -> float:
+    """Estimate the seconds of a "diagnosis", an "alarm" or "bounds", as measured with up to 300 tasks."""
+    for_task, in_second = _PACES[what]
+    return len(sequence) * for_task + float(sequence.sizes.sum()) * make(features, sequence, seed).n_outputs / in_second
 
 
 def changed_s(sequence: TaskSequence) -> float:
@@ -355,7 +360,8 @@ def as_python(
     return (
         f"{imports}\ntasks = {load}\n"
         f"report = imrc.check(tasks, {arguments})\n"
-        "print(report)\n"
+        # The samples that a page shows, too; those of Theorem 2 or 4 at one rate are another number.
+        "print(report)  # samples: for the changes estimated in the run; report.labels: at one rate, from all rows\n"
         f"model = report.fit({named})  # {said}\n"
         'model.save("model.imrc")  # imrc.load("model.imrc") brings it back\n'
         'print(model.predict(tasks[-1].X[:10]), "predicted")'

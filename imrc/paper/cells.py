@@ -251,8 +251,7 @@ def covertype_sentence(cells: pd.DataFrame) -> str:
         return ""
     ours, printed = decimal(far["ours"].iloc[-1]), decimal(far["printed"].iloc[-1], 2)
     return (
-        f"**Covertype** (up to {ours}, printed {printed}): inputs in metres spoil the paper's features. *Datasets* has "
-        "runs with others."
+        f"**Covertype** (up to {ours}, printed {printed}): inputs in metres spoil the paper's features, see *Datasets*."
     )
 
 

@@ -50,7 +50,7 @@ def table(name: Name) -> pd.DataFrame:
 
 def comparison(dataset: str) -> pd.DataFrame:
     """Return what methods made of a built-in dataset at several n, as `imrc.evaluation.comparison.score_table`."""
-    from imrc.evaluation.comparison import title_of_method
+    from imrc.evaluation.comparison import SCORES, title_of_method
 
     wide = _table("against").query("dataset == @dataset").drop(columns="dataset")
     known = ["n", "method", "kind", "ms", "state"]
@@ -58,7 +58,8 @@ def comparison(dataset: str) -> pd.DataFrame:
     scores = long.pivot_table("value", [*known[:2], "ms", "state", "repetition"], "kind", sort=False).reset_index()
     scores = scores.assign(dataset=dataset, seconds=scores.pop("ms") / 1000, measure="error")
     nothing = dict.fromkeys(("released", "before"), float("nan"))
-    return scores.assign(title=scores["method"].map(title_of_method), **nothing).rename_axis(columns=None)
+    scores = scores.assign(title=scores["method"].map(title_of_method), **nothing)
+    return scores.rename_axis(columns=None)[SCORES]
 
 
 def measured_when(name: str) -> str:

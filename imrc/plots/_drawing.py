@@ -183,7 +183,7 @@ def task_name(label: object) -> str:
 def task_ticks(labels: Sequence[str], first: int = 1, ticks: int = 8, *, down: bool = False) -> dict[str, Any]:
     """Return tick settings for tasks from number `first`: about `ticks` dates or names if they have some, else numbers.
 
-    Dates have the year below where it changes; down a vertical axis they are in one line.
+    Dates have the year where it changes, below; down a vertical axis they are in one line.
     """
     names = [str(label).strip() for label in labels]
     if names == [str(first + i) for i in range(len(names))]:
@@ -192,8 +192,9 @@ def task_ticks(labels: Sequence[str], first: int = 1, ticks: int = 8, *, down: b
     names = names[::step]
     years, days = zip(*map(date_parts, names), strict=True)
     if all(years):
-        below = (f"<br>{year}" * (year != before) for before, year in zip(("", *years), years, strict=False))
-        texts = list(map(task_name, names) if down else map(str.__add__, days, below))
+        whole = map(task_name, names) if down else map("{}<br>{}".format, days, years)
+        new = map(str.__ne__, years, ("", *years))
+        texts = [full if is_new else day for full, day, is_new in zip(whole, days, new, strict=True)]
     else:
         # Short names only, which differ: others would cover each other.
         cut = [short(name, 12) for name in names]

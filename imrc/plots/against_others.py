@@ -63,9 +63,9 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
     low, high = error_ends(rows["error"], rows["half"])
     printed = rows[rows["printed"].notna()] if "printed" in rows else rows[:0]
     bars = "bars: 95 % intervals" if np.isfinite(rows["half"]).any() else ""
-    height = 106 + LEGEND_PX * bool(len(printed)) + _rows_px(rows)
+    height = 84 + LEGEND_PX * bool(len(printed)) + _rows_px(rows)
     drawn = Chart(f"Which method makes {fewest(measure)}?", bars, height=height)
-    drawn.x(measure, **decimals(np.concatenate([low, high, printed.get("printed", ())]), ticks=8))
+    drawn.x(**decimals(np.concatenate([low, high, printed.get("printed", ())]), ticks=6))
     drawn.names(table["title"], **_NAMES)
     told = map(with_spread, rows["error"], rows["half"]), map(decimal, rows["newest"]), rows["rank"]
     look: dict[str, Any] = {
@@ -80,7 +80,7 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
         look = {"symbol": "diamond-open", "edge": 1.5, "said": "%{y}, paper: %{customdata}"}
         look["customdata"] = [decimal(value, 2) for value in printed["printed"]]
         drawn.dots(printed["printed"], printed["title"], "Printed in the paper", COLOURS["reference"], **look)
-    return drawn.figure(legend=len(printed) > 0)
+    return drawn.figure(legend=len(printed) > 0, below=30)
 
 
 _VERDICTS = {

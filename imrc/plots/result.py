@@ -132,9 +132,6 @@ def task_table(result: RunResult, references: RunResult | None = None) -> pd.Dat
     )
 
 
-_AXIS = {"error": "share of wrong answers", "balanced error": "balanced error"}
-
-
 def decision_chart(errors: pd.DataFrame, measure: str = "error") -> go.Figure:
     """Return errors of the strategies with 95 % intervals, simplest at the top, lowest in bold, advised with a tick.
 
@@ -142,10 +139,11 @@ def decision_chart(errors: pd.DataFrame, measure: str = "error") -> go.Figure:
     """
     numbers, names, best = [], [], int(errors["error"].to_numpy().argmin())
     known = bool(np.isfinite(errors[["low", "high"]]).all(axis=None))
-    key = "bars: 95 % intervals" if known else "one repetition: no intervals"
-    key += " · bold: lowest" + " · ✓ advised" * bool(errors["advised"].any())
-    drawn = Chart("What could you do?", key, height=106 + 36 * len(errors))
-    drawn.x(_AXIS[measure], **decimals(errors[["error", "low", "high"]], ticks=4))
+    key = f"{measure}, {'95 % intervals' if known else 'one repetition'}" + " · ✓ advised" * bool(
+        errors["advised"].any()
+    )
+    drawn = Chart("What could you do?", key, height=84 + 36 * len(errors))
+    drawn.x(**decimals(errors[["error", "low", "high"]], ticks=3))
     for one in errors.itertuples():
         names.append("<br>".join(escaped(textwrap.wrap(one.title, 20))))
         number, symbol = decimal(one.error), "diamond" if one.strategy in ("majority", "pooled") else "circle"
@@ -157,7 +155,7 @@ def decision_chart(errors: pd.DataFrame, measure: str = "error") -> go.Figure:
         place = {"x": 1.0, "xref": "paper", "y": names[-1], "yref": "y", "xanchor": "left", "xshift": 6}
         numbers.append({**place, "showarrow": False, "text": text, "font": {"size": 14}})
     drawn.names(names)
-    return drawn.figure(legend=False, annotations=numbers, margin={"r": 68})
+    return drawn.figure(legend=False, annotations=numbers, below=30, margin={"r": 68})
 
 
 QUANTITY_TITLES: dict[Quantity, str] = {
@@ -199,15 +197,15 @@ def error_heatmaps(
     first = next(iter(tables.values()))
     tasks = int(first["task"].max())
     by_lag = int(first["lag"].max()) < tasks - 1
-    column, text = ("lag", "lag: tasks learnt since then") if by_lag else ("step", "step (tasks learnt)")
+    column, text = ("lag", "lag: tasks learnt since then") if by_lag else ("step", "step")
     row_at, column_at = np.unique(first["task"]), np.unique(first[column])
     half = 0.5 * (int(row_at[1] - row_at[0]) if len(row_at) > 1 else 1)
     scale = DIFFERENCE if quantity == "difference" else SCALE
     gaps = {"xgap": int(len(column_at) <= 30), "ygap": int(tasks <= 30)}
     # In the subtitle: a horizontal colour bar leaves no room for the name of its unit.
-    title, told = QUANTITY_TITLES[quantity], f"colour: {html.escape(unit)}"
+    title, told = QUANTITY_TITLES[quantity], f"colour: {html.escape(unit)}" if quantity != "error" else ""
     titles = [SHORT_RULES.get(rule, html.escape(rule)) for rule in tables]
-    drawn = Chart(title, told, height=344 if tasks <= 20 else 384 if tasks <= 30 else 540, titles=titles)
+    drawn = Chart(title, told, height=310 if tasks <= 20 else 370 if tasks <= 30 else 530, titles=titles)
     for number, table in enumerate(tables.values(), start=1):
         grid = np.full((len(row_at), len(column_at)), np.nan)
         place = np.searchsorted(row_at, table["task"]), np.searchsorted(column_at, table[column])
@@ -219,11 +217,11 @@ def error_heatmaps(
     drawn.x(range=ends, showgrid=False, **whole_numbers(len(column_at), 3))
     drawn.x(text, panel=(len(tables) + 1) // 2)
     # Names are at tasks that follow each other.
-    ticks = task_ticks(first.drop_duplicates("task")["label"].tolist(), ticks=7, down=True) if half == 0.5 else {}
+    ticks = task_ticks(first.drop_duplicates("task")["label"].tolist(), ticks=4, down=True) if half == 0.5 else {}
     drawn.y("task", range=[tasks + half, row_at[0] - half], showgrid=False, **ticks)
     low, high = _range(np.concatenate([table["value"] for table in tables.values()]), quantity)
-    drawn.colours(scale, low, high, **bar_below(low, high, ticks=3, sign=quantity == "difference", len=0.6))
-    return drawn.figure(gap=0.025, share_y=True, legend=False, above=72, below=98)
+    drawn.colours(scale, low, high, **bar_below(low, high, ticks=2, sign=quantity == "difference", len=0.6))
+    return drawn.figure(gap=0.025, share_y=True, legend=False, above=72, below=88)
 
 
 def run_heatmaps(

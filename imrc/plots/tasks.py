@@ -33,7 +33,7 @@ class Samples:
 
 
 def _some(shown: int, tasks: int) -> str:
-    return f", {shown} of {tasks} tasks" if shown < tasks else ""
+    return f"{shown} of {tasks} tasks" if shown < tasks else ""
 
 
 def image_side(names: tuple[str, ...]) -> int | None:
@@ -85,11 +85,10 @@ def mosaic_rows(names: Iterable[object], side: int) -> dict[str, Any]:
 def image_strip(samples: Samples) -> go.Figure:
     """Return the images of `sample_images`, tasks from left to right, classes from top to bottom."""
     step, centre, tasks = samples.side + _GAP, (samples.side - 1) / 2, len(samples.labels)
-    ticks = task_ticks(samples.labels, first=0, ticks=6)
-    chosen = ticks.get("tickvals", range(0, tasks, max(1, tasks // 6)))
+    ticks = task_ticks(samples.labels, first=0, ticks=3)
+    chosen = ticks.get("tickvals", range(0, tasks, max(1, tasks // 3)))
     names = ticks.get("ticktext", escaped(samples.labels[i] for i in chosen))
-    told = f"one sample of each class{_some(tasks, samples.tasks)}"
-    drawn = Chart("What is a task?", told, height=150)
+    drawn = Chart("What is a task?", _some(tasks, samples.tasks), height=150)
     drawn.x(tickvals=[i * step + centre for i in chosen], ticktext=names, **QUIET)
     drawn.y(scaleanchor="x", **mosaic_rows(samples.classes, samples.side))
     drawn.cells(None, None, samples.grid, None, hoverinfo="skip")
@@ -104,7 +103,7 @@ class Clouds:
     codes: tuple[NDArray[np.int64], ...]  # their classes
     labels: tuple[str, ...]  # of the tasks shown
     classes: tuple[str, ...]
-    axes: tuple[str, str]
+    axes: tuple[str, ...]  # names of two columns; nothing for two directions of more
     tasks: int  # how many there are
 
 
@@ -138,13 +137,12 @@ def task_clouds(sequence: TaskSequence) -> Clouds | None:
         np.nan_to_num((np.asarray(sequence[int(j)].X[:_ROWS], dtype=np.float64) - centre) / spread) @ plane
         for j in shown
     )
-    names = sequence.feature_names if sequence.n_features == 2 else ("class to class", "next main direction")
     return Clouds(
         points=points,
         codes=tuple(sequence.encoded(int(j))[:_ROWS] for j in shown),
         labels=tuple(sequence.labels[j] for j in shown),
         classes=sequence.class_names[: len(CLASS_COLOURS)],
-        axes=(names[0], names[1]) if len(names) == 2 else ("first column", "second column"),
+        axes=(sequence.feature_names or ("first column", "second column")) if sequence.n_features == 2 else (),
         tasks=len(sequence),
     )
 
@@ -152,24 +150,24 @@ def task_clouds(sequence: TaskSequence) -> Clouds | None:
 def moving_clouds(clouds: Clouds) -> go.Figure:
     """Return the clouds of `task_clouds`, a colour for each class, with a slider over the tasks that moves them."""
     low, high = np.quantile(np.concatenate(clouds.points), [0.005, 0.995], axis=0)
-    room, (across, up) = 0.08 * (high - low) + 1e-9, escaped(clouds.axes)
-    short = len(across) + len(up) < 12  # beside another chart there is little room
+    room, named = 0.08 * (high - low) + 1e-9, bool(clouds.axes)
+    axes = f"across: {'<br>up: '.join(escaped(clouds.axes))}" if named else "two main directions"
 
     def points_of(place: int) -> list[dict[str, Any]]:
         points, codes = clouds.points[place], clouds.codes[place]
         return [{"x": points[codes == c, 0], "y": points[codes == c, 1]} for c in range(len(clouds.classes))]
 
     shown = range(len(clouds.labels))
-    told = f"drag the slider{_some(len(shown), clouds.tasks)}"
-    drawn, ends = Chart("What is a task?", told, height=290), np.column_stack([low - room, high + room])
-    drawn.x(f"across: {across}{' · ' if short else '<br>'}up: {up}", range=ends[0], showticklabels=False)
+    drawn = Chart("What is a task?", _some(len(shown), clouds.tasks), height=290)
+    ends = np.column_stack([low - room, high + room])
+    drawn.x(axes, range=ends[0], showticklabels=False)
     drawn.y(range=ends[1], showticklabels=False)
     for at, name, colour in zip(points_of(0), escaped(clouds.classes), CLASS_COLOURS, strict=False):
         drawn.dots(**at, name=name, marker={"size": 6, "color": colour, "opacity": 0.7}, hoverinfo="skip")
-    look = {"currentvalue": {"prefix": "task "}, "pad": {"t": 32 if short else 46}, "ticklen": 0, "minorticklen": 0}
+    look = {"currentvalue": {"prefix": "task "}, "pad": {"t": 46 if named else 32}, "ticklen": 0, "minorticklen": 0}
     moves = slider(shown, map(task_name, clouds.labels), 250, **look)
     frames = [{"name": str(place), "data": points_of(place)} for place in shown]
-    return drawn.figure(below=84 if short else 110, sliders=[moves], frames=frames)
+    return drawn.figure(below=110 if named else 84, sliders=[moves], frames=frames)
 
 
 CLASS_COLOURS = ("#3A9BD5", "#CC79A7", "#D55E00", "#A6761D", "#F0E442", "#7B5EA7")

@@ -163,9 +163,9 @@ class Report:
         return "" if self.is_first_look else past.measured_sentence(self.run)
 
     @property
-    def accounts(self) -> str:
-        """How W and the accounts of past predictions affected the rules."""
-        return past.accounts_sentence(self.run)
+    def accounts(self) -> tuple[str, ...]:
+        """How W and the accounts of past predictions affected the rules, and what a task is worth, if that is known."""
+        return past.accounts_sentences(self.run)
 
     @cached_property
     def worth(self) -> tuple[str, ...]:
@@ -252,7 +252,8 @@ class Report:
         lines += [self.decision.sentence, f"What to do: {self.decision.action}"]
         if self.verdict is not None:
             lines.append(f"{words.evolve_sentence(self.verdict)} {self.meaning}".rstrip())
-        lines += [text for text in (self.measured, *self.labels[:1]) if text]
+        told = self.labels if len(self.curve) > 1 else self.worth[1:] if self.run.ess_tables else ()
+        lines += [text for text in (self.measured, *told[:1]) if text]
         if many := len(self.notes):
             lines.append(f"{many} note{'s' * (many > 1)} on the data: report.notes")
         return "\n".join(map(unmarked, lines))

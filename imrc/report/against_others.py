@@ -20,7 +20,7 @@ def interval_words(difference: Difference | Interval) -> str:
     >>> interval_words(Difference(-0.066, 0.02, 0.006, -0.0801, -0.052, 0.001, clear=True))
     '−.066 (−.080 to −.052)'
     >>> interval_words(Interval(-0.0027, -0.0051, -0.0003))
-    '−.003 (−.0051 to −.0003)'
+    '−.003 (−.005 to just below 0)'
     """
     known = math.isfinite(difference.low)
     return signed(difference.mean) + f" ({ends(difference.low, difference.high, shown=signed)})" * known

@@ -268,7 +268,7 @@ def _said(
     if verdict == "too few repetitions":
         found = f"**there are too few repetitions to tell**: in {len(errors[best])}, {doing} ({mean[best]})"
         return found, f"Choose at least {ENOUGH} repetitions to get advice."
-    other, margin = words[advice.rival or best].doing, decimal(MARGIN, 2)
+    other, margin = words[advice.rival or best].doing, decimal(MARGIN)
     rival = mean[advice.rival or best]
     if advice.advised is None:
         rule = min(float(values.mean()) for name, values in errors.items() if name != "majority")
@@ -279,8 +279,8 @@ def _said(
         return found, f"Do not use any of these yet. {wanted}.{more}"
     action = words[advice.advised].action
     if action == _REVISE and (pays := steps_that_pay(result)):
-        before = "the task" if pays == 1 else f"the {pays} tasks"
-        action += f" Revising pays for {before} before{', not for older ones' * (pays < result.settings.b)}."
+        before = "rule of the task" if pays == 1 else f"rules of the {pays} tasks"
+        action = f"Update the rule with each new task, and revise the {before} before it."
     if loss is None:
         worth = _worth(errors, best, words, rare, result.settings.scenario)
         return f"**{doing}** of {_NUMBERS[len(errors)]} strategies ({mean[best]}){worth}", action
@@ -303,11 +303,12 @@ def _worth(
     for name in ("single", "pooled", SCENARIOS[scenario].main):
         if name in found and found[name].clear:
             interval = ends(100 * found[name].low, 100 * found[name].high, digits=1, shown="{:.{}f}".format)
-            worth.append(f"{interval} fewer{unit} than {words[name].doing}")
+            than = words[name].doing.removeprefix("learning ").removesuffix(" all tasks")
+            worth.append(f"{interval} fewer{unit} than {than}")
             unit = ""
     less_simple = [name for name in list(errors)[list(errors).index(best) + 1 :] if not found[name].clear]
     tied = [f"{words[name].doing} ({decimal(float(errors[name].mean()))})" for name in less_simple]
-    return f": {', and '.join(worth[:2])}" * bool(worth) + f"; not clearly worse: {listed(tied)}" * bool(tied)
+    return f": {', '.join(worth[:2])}" * bool(worth) + f"; not clearly worse: {listed(tied)}" * bool(tied)
 
 
 def steps_that_pay(result: RunResult) -> int:

@@ -83,21 +83,22 @@ def reason_sentence(result: RunResult, diagnosis: Assessment | None = None, *, u
     )
 
 
-def accounts_sentence(result: RunResult) -> str:
-    """State what weight W and past predictions give the past, and what a task is worth; empty if that was not kept."""
+def accounts_sentences(result: RunResult) -> tuple[str, ...]:
+    """State what weight W and past predictions give the past, and what a task is worth; none if that was not kept."""
     if result.ess_tables:
         found, worth = shares(result), effective_samples(result).mean
     elif (kept := accounts(result)) is not None:
         found, worth = kept
     else:
-        return ""
+        return ()
     window = result.settings.learner.W
     whose = {"newest": "the newest task", "before": "the next task, before it has labels,"}
     samples = f"On average, {whose.get(result.scenario.kind, 'a task')} is worth {worth:,.1f} samples."
     if not found:
-        return f"Each rate of change is the mean of the {window} nearest squared differences (W = {window}). {samples}"
+        return f"Each rate of change is the mean of the {window} nearest squared differences (W = {window}).", samples
     given = ", ".join(f"{kind} {100 * share:.0f}\u00a0%" for kind, share in found.items())
-    return f"Assumptions, weighted by how well they predicted (W = {window}): {given}. {samples}"
+    samples = f"The weights of rates of change, by how well each predicted the next task. {samples}"
+    return f"Past predictions (W = {window}) count tasks as {given}.", samples
 
 
 def worth_sentence(result: RunResult, verdict: Verdict | None = None) -> str:

@@ -29,7 +29,7 @@ measure = shipped is None or controls.toggle("Measure with these settings", "com
 if shipped is not None and not measure:
     n = views.size_chosen(shipped, choice.settings.n, place)
     kind = "average"
-    scores = shipped[shipped["n"] == n]
+    scores, every = shipped[shipped["n"] == n], shipped
     table = comparison_table(scores)
     view = shipped_view(shipped, table)
 else:
@@ -44,7 +44,7 @@ else:
         "included. All methods get the same training and test samples in the same representation.",
     )
     kind = views.kind_chosen(choice.settings, place)
-    scores = views.measured_scores(choice, names, kind, head)
+    scores = every = views.measured_scores(choice, names, kind, head)
     table = with_printed(comparison_table(scores, kind=kind, reference=views.reference_in(scores, kind)))
     view = comparison_view(table, kind)
 
@@ -62,4 +62,4 @@ if frame.narrow():  # first what is seen without scrolling sideways
 st.dataframe(view, hide_index=True, row_height=20, height=38 + 20 * len(view), column_config=views.columns(kind))
 with controls.for_experts("compare_experts") as fold:
     if fold.open:
-        views.experts(table, scores, kind, choice, measured=measure)
+        views.experts(table, scores, kind, choice, every, measured=measure)

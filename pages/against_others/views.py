@@ -134,8 +134,10 @@ def about(names: list[str], place: Any) -> None:  # noqa: ANN401 - a container
         st.markdown(f"**{cls.title}**: {cls.idea} *Wins with:* {cls.wins} *Keeps:* {cls.keeps}")
 
 
-def experts(table: pd.DataFrame, scores: pd.DataFrame, kind: ScoreKind, choice: Choice, *, measured: bool) -> None:
-    """Show the tests behind the comparison; of measured methods their curves, too; and where each one is from."""
+def experts(
+    table: pd.DataFrame, scores: pd.DataFrame, kind: ScoreKind, choice: Choice, every: pd.DataFrame, *, measured: bool
+) -> None:
+    """Show the tests behind the comparison; of measured methods their curves, too; where each is from; `every` n."""
     if len(table) > 1:
         present = methods_with(scores, kind)
         if st.session_state.get("compare_reference", present[0]) not in present:
@@ -149,18 +151,18 @@ def experts(table: pd.DataFrame, scores: pd.DataFrame, kind: ScoreKind, choice: 
         st.caption(significance_note(table, int(scores["repetition"].max())))
     if measured:
         _curves(table, kind, choice)
-    rows = ["| Method | Source | Where this implementation differs |", "|---|---|---|"]
+    rows = [("Method", "Source", "Where this implementation differs")]
     for method in dict.fromkeys(parse_method(name)[0] for name in table["method"] if not name.startswith("imrc")):
         cls = registry[method]
         needs = "needs to know which task a sample belongs to" if cls.keeps_old_rules else "one rule for every task"
-        rows.append(f"| {cls.title} ({needs}) | {cls.paper or 'none'} | {' '.join(cls.deviations) or 'nowhere'} |")
-    st.markdown("\n".join(rows))
+        rows.append((f"{cls.title} ({needs})", cls.paper or "none", " ".join(cls.deviations) or "nowhere"))
+    charts.rows(rows)
     if not measured:
         about = shipped.index()["against"]
         st.caption(f"{about['what']}. {shipped.measured_when('against')} Made by `{about['command']}`.")
-    charts.csv(scores, name=f"scores-{choice.dataset}", label="Scores of all repetitions as CSV")
+    charts.csv(every, name=f"scores-{choice.dataset}", label="Scores of all repetitions as CSV")
     told = "Mean ± one standard error; bold: lowest or not clearly higher. For the package booktabs."
-    name, made = f"imrc-{choice.dataset}.tex", partial(comparison_latex, scores, kind)
+    name, made = f"imrc-{choice.dataset}.tex", partial(comparison_latex, every, kind)
     controls.save("Table for LaTeX", made, name, "text/x-tex", "compare_latex", help=told)
 
 

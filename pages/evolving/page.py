@@ -6,7 +6,7 @@ import streamlit as st
 
 from imrc.report import Report
 from pages.evolving import views
-from pages.shell import controls, frame, running, state
+from pages.shell import charts, controls, frame, running, state
 
 choice = state.visit().choice
 head = st.empty()
@@ -22,12 +22,11 @@ def draw(report: Report) -> None:
         for note in diagnosis.verdict.notes:
             st.caption(f":material/info: {note}")
         if frame.narrow():  # no room for five columns
-            lines = [f"1. {one.text} **{one.answer}** ({one.in_words})" for one in report.questions]
+            st.markdown("\n".join(f"1. {one.text} **{one.answer}** ({one.in_words})" for one in report.questions))
         else:
-            lines = ["| # | Question | Answer | Evidence | Threshold |", "|---|---|---|---|---|"]
-            for number, one in enumerate(report.questions, start=1):
-                lines.append(f"| {number} | {one.text} | **{one.answer}** | {one.evidence} | {one.turns_at} |")
-        st.markdown("\n".join(lines))
+            told = enumerate(report.questions, start=1)
+            rows = [(str(i), one.text, f"**{one.answer}**", one.evidence, one.turns_at) for i, one in told]
+            charts.rows([("#", "Question", "Answer", "Evidence", "Threshold"), *rows])
 
 
 report = running.current_report(diagnosed=True, first_look=draw)

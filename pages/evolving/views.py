@@ -15,7 +15,7 @@ from imrc.diagnostics import Assessment, Changed, what_changed, words
 from imrc.diagnostics.assessment import component_tracks, most_changing
 from imrc.diagnostics.evidence import LEAST_TASKS
 from imrc.diagnostics.power import power_sentences, power_table
-from imrc.evaluation.settings import changed_s
+from imrc.evaluation.settings import changed_s, seconds_of
 from imrc.features import FEATURE_TITLES, FeatureSpec, make, output_names
 from imrc.paper import shipped
 from imrc.plots import evolving
@@ -107,8 +107,8 @@ def _what(choice: Choice, _result: Assessment, row: _Row) -> None:
     sequence, seed = state.visit().sequence(), choice.settings.seed
     # Names are part of what is shown and not of the fingerprint: another visitor's file may have others.
     key = sequence.fingerprint, seed, sequence.feature_names, sequence.class_names, tuple(sequence.categories.items())
-    with running.waiting("Comparing all columns", changed_s(sequence)):
-        found = _changes.get_or_make(key, lambda: what_changed(sequence, seed=seed))
+    make = partial(what_changed, sequence, seed=seed)
+    found = running.waited(_changes, key, make, "Comparing all columns", changed_s(sequence))
     if not len(found.table):
         st.info("No column varies within a task, so there is nothing to compare.", icon=":material/info:")
         return
@@ -223,8 +223,8 @@ def _alarm(choice: Choice, result: Assessment) -> None:
         return
     sequence, features, seed = state.visit().sequence(), choice.settings.features.diagnosed, choice.settings.seed
     key = (sequence.fingerprint, features, seed, run.settings, run.n_tasks)
-    with st.spinner("Watching the tasks …"):
-        story = _stories.get_or_make(key, lambda: watch_story(sequence, features, seed, run))
+    make, seconds = partial(watch_story, sequence, features, seed, run), seconds_of("alarm", sequence, features, seed)
+    story = running.waited(_stories, key, make, "Watching the tasks", seconds)
     said = arrival_sentences(story, result.k, alpha)
     st.markdown(f"**{said[0]}** " + " ".join(said[1:]))
     charts.show(evolving.watch_chart, story, alpha, name="watch-chart")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -95,14 +96,14 @@ def how_judged(report: Report) -> None:
     if not run.ess_tables:
         made = "computed by {command} on {date}".format(**shipped.index()["grid"])
         told.append(f"These errors come with the app, {made}. On another processor, a few answers may differ.")
-    over = f"Mean over {many} repetitions." if many > 1 else "One repetition."
+    over = f"{many} repetitions" if many > 1 else "One repetition"
     st.caption("  \n".join([over, *notes]), help="  \n".join(told), width="content")
 
 
 def _time(report: Report, _sequence: imrc.TaskSequence) -> None:
     heatmaps(report)
     if report.accounts:
-        st.markdown(report.accounts)
+        st.caption(report.accounts[0], help=report.accounts[1])
 
 
 def heatmaps(report: Report, quantity: result.Quantity = "error") -> None:
@@ -264,10 +265,9 @@ def _task(report: Report, sequence: imrc.TaskSequence) -> None:
     rule = controls.switch("Rule", titles, "uses_rule", told, place=row)
     charts.show(result.run_story, run, task, name="task-story")
     head, settings = sequence.head(run.n_tasks), run.settings
-    with st.spinner("Learning the first repetition again …"):
-        table = _weights_kept.get_or_make(
-            (head.fingerprint, settings, task, rule), lambda: task_weights(head, settings, task - 1, rule)
-        )
+    key, make = (head.fingerprint, settings, task, rule), partial(task_weights, head, settings, task - 1, rule)
+    seconds = running.expected_s(head, replace(settings, repetitions=1))
+    table = running.waited(_weights_kept, key, make, "Learning the first repetition again", seconds)
     st.markdown(weights_sentence(table, task - 1))
     charts.show(what_if.weights_chart, table, task - 1, name="task-weights")
     st.caption(f"From the first of {settings.repetitions} repetitions.")

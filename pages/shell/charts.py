@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,12 +34,6 @@ class Drawing:
 _kept = Kept[str, Drawing]("charts", lambda drawing: drawing.size)
 
 
-def key_of(*made_from: object) -> str:
-    """Return what a chart is kept by: a checksum of the whole content of everything it is made from."""
-    key: str = content_hash(made_from, hash_name="sha1")
-    return key
-
-
 def drawing(
     builder: Callable[..., go.Figure], values: tuple[Any, ...], options: dict[str, Any], *, narrow: bool, dark: bool
 ) -> Drawing:
@@ -47,8 +41,11 @@ def drawing(
 
     def make() -> Drawing:
         figure = builder(*values, **options)
+        whole = figure.layout.to_plotly_json()
         words, (title, unit) = describe(figure), untitled(figure)
-        figure.update_layout(meta={"title": title})
+        # A picture that is saved has the title, which is a heading of the page (see `frame`).
+        picture = {name: whole.get(name) for name in ("title", "margin", "legend", "height")}
+        figure.update_layout(meta={"title": title, "picture": picture})
         if narrow:
             on_phone(figure)
         if dark:
@@ -58,7 +55,8 @@ def drawing(
         spec = pio.to_json(figure, validate=False)
         return Drawing(title, unit, words, pio.from_json(spec), len(spec))
 
-    return _kept.get_or_make(key_of(builder, values, options, narrow, dark), make)
+    # By a checksum of the whole content of everything it is made from.
+    return _kept.get_or_make(content_hash((builder, values, options, narrow, dark), hash_name="sha1"), make)
 
 
 def show(  # noqa: ANN201 - Streamlit's own state object
@@ -97,6 +95,14 @@ def table(frame: pd.DataFrame, *, name: str, label: str = "Download as CSV", **o
     """Show a table with a button that saves it as a file of this name; `options` are for `st.dataframe`."""
     st.dataframe(frame, hide_index=True, **options)
     csv(frame, name=name, label=label)
+
+
+def rows(rows: Sequence[Sequence[str]]) -> None:
+    """Show a table of Markdown, its first row the titles; on a phone a paragraph a row."""
+    if frame.narrow():
+        st.markdown("\n\n".join(" · ".join(filter(None, (first and f"**{first}**", *rest))) for first, *rest in rows))
+    else:
+        st.markdown("\n".join(f"| {' | '.join(row)} |" for row in (rows[0], ["---"] * len(rows[0]), *rows[1:])))
 
 
 def csv(frame: pd.DataFrame, *, name: str, label: str = "Download as CSV") -> None:

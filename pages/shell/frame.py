@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import streamlit as st
 
@@ -15,28 +16,7 @@ from imrc.wording import RULES
 from pages.shell import controls, running, state
 from pages.shell.choice import Choice, plain
 
-# The server cannot see the width of a window. This reports it, and only when it is not what the server assumed, so
-# that a page of usual width costs no second run.
-_SCRIPT = f"""
-let page;
-export default function ({{ data, setStateValue }}) {{
-  const query = window.matchMedia("(max-width: {PHONE_PX}px)");
-  const tell = () => {{ if (query.matches !== data.narrow) setStateValue("narrow", query.matches); }};
-  tell();
-  // The keyboard comes to what is in the page, not to the page itself; a table, which is a drawing, has a name.
-  const main = document.querySelector('[data-testid="stMain"]');
-  Object.assign(main, {{ ariaLabel: "Page", tabIndex: -1 }});
-  const name = () => main.querySelectorAll(".stDataFrame canvas").forEach((table) => {{ table.ariaLabel = "Table"; }});
-  const drawn = new MutationObserver(name);
-  drawn.observe(main, {{ childList: true, subtree: true }});
-  name();
-  const button = document.querySelector('[data-testid="stSidebarCollapseButton"] button');
-  if (query.matches && page && page !== data.page && button) button.click(); // a phone's drawer covers the page chosen
-  page = data.page;
-  query.addEventListener("change", tell);
-  return () => {{ query.removeEventListener("change", tell); drawn.disconnect(); }};
-}}
-"""
+_SCRIPT = Path(__file__).with_name("frame.js").read_text(encoding="utf-8")
 
 
 def narrow() -> bool:
@@ -50,7 +30,8 @@ def narrow() -> bool:
 def watch() -> None:
     """Let the browser report when its width is another than assumed, and show a page that was chosen."""
     report = st.components.v2.component("page_width", js=_SCRIPT)
-    report(key="screen", data={"narrow": narrow(), "page": state.visit().page}, on_narrow_change=lambda: None)
+    data = {"narrow": narrow(), "px": PHONE_PX, "page": state.visit().page}
+    report(key="screen", data=data, on_narrow_change=lambda: None)
 
 
 SIDEBAR_PX = 320
@@ -84,6 +65,11 @@ STYLE = f"""<style>
   min-height: 4.25rem
 }}
 .stTabs [data-testid=stElementContainer] {{ min-height: 13.25rem }}
+@media (min-width: 769px) and (max-height: 820px) {{
+  .stMainBlockContainer [data-testid=stVerticalBlock] {{ gap: 0.6rem }}
+  .st-key-landing.st-key-landing {{ min-height: 22rem }}
+  .st-key-to_do.st-key-to_do {{ min-height: 3rem; padding-top: 0.6rem }}
+}}
 @media (max-width: 1200px) {{
   .st-key-closer [data-testid=stHorizontalBlock].stHorizontalBlock {{ flex-direction: column }}
   .st-key-closer [data-testid=stColumn].stColumn {{ flex: none; width: 100% }}
@@ -100,7 +86,7 @@ STYLE = f"""<style>
   [class*=st-key-head_][class*=st-key-head_] {{ min-height: 25rem }}
   :is(.st-key-paper_part, .st-key-paper_method, .st-key-paper_error).element-container {{ min-width: 100% }}
   .st-key-paper_part.element-container {{ min-height: 6.6rem }}
-  .st-key-could_do.st-key-could_do {{ min-height: 18.5rem }}
+  .st-key-could_do.st-key-could_do {{ min-height: 16rem }}
   [data-testid=stExpandSidebarButton] {{ width: auto }}
   [data-testid=stExpandSidebarButton]::after {{ content: "Pages and settings"; padding-left: 0.5rem }}
 }}

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import streamlit as st
@@ -21,7 +21,7 @@ from imrc.datasets import DEFAULT, DataError, load
 from imrc.diagnostics import Assessment, assess
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run, join_repetitions, largest_n
 from imrc.evaluation.run import REFERENCE, split_references, with_references
-from imrc.evaluation.settings import diagnosis_cells, diagnosis_s, run_cells
+from imrc.evaluation.settings import diagnosis_cells, run_cells, seconds_of
 from imrc.evaluation.splits import sample_sizes
 from imrc.features import FeatureSpec
 from imrc.paper import grid, shipped
@@ -31,7 +31,7 @@ from imrc.sweeps import ResultStore, StoreError, default_store_path
 from imrc.wording import duration
 from pages.shell import controls, keeping, state
 from pages.shell.choice import Choice, plain
-from pages.shell.keeping import Kept
+from pages.shell.keeping import K, Kept, V
 
 _Slot = st.delta_generator.DeltaGenerator
 COMPARED_PRESETS = ("recommended", "paper")
@@ -105,16 +105,16 @@ def diagnosed(sequence: imrc.TaskSequence, spec: FeatureSpec, seed: int) -> Asse
         less = "To make it smaller, use fewer tasks k or fewer frequencies."
         if not keeping.fits("diagnosis", diagnosis_cells(sequence, spec, seed), less):
             st.stop()
-        seconds = diagnosis_s(sequence, spec, seed)
+        seconds = seconds_of("diagnosis", sequence, spec, seed)
     # Frozen result, read only: one copy serves everyone.
-    with waiting("Diagnosing the sequence", seconds):
-        kept = _diagnoses.get_or_make(key, lambda: assess(sequence, features=spec, seed=seed))
-    return state.named(kept, sequence)
+    make = partial(assess, sequence, features=spec, seed=seed)
+    return state.named(waited(_diagnoses, key, make, "Diagnosing the sequence", seconds), sequence)
 
 
-def waiting(what: str, seconds: float) -> Any:  # noqa: ANN401 - Streamlit's own element
-    """Return a spinner for work that cannot tell how far it is; it says about how long the work takes."""
-    return st.spinner(f"{what}, about {duration(seconds)} …" if seconds > 1.0 else f"{what} …")
+def waited(kept: Kept[K, V], key: K, make: Callable[[], V], what: str, seconds: float) -> V:
+    """Return what is kept, or make it, which cannot tell how far it is: a spinner says about how long it takes."""
+    with st.spinner(f"{what}, about {duration(seconds)} …" if seconds > 1.0 else f"{what} …"):
+        return kept.get_or_make(key, make)
 
 
 def assessment(choice: Choice) -> Assessment:

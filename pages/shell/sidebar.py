@@ -13,8 +13,6 @@ from imrc.features import FEATURE_DESCRIPTIONS, WITH_FREQUENCIES
 from pages.shell import controls, frame, guard, running, state
 from pages.shell.choice import OWN, PRESET_TITLES, Choice, plain
 
-_HALF_PX = 122
-"""Two numbers side by side, also on a phone."""
 _STEPS = {"frequencies": 10, "sigma2": 1.0}
 _DOWNLOADS = "Downloads the dataset once, verifies it, and keeps it on this computer."
 
@@ -41,7 +39,7 @@ def _setting(name: str, most: int | None = None) -> None:
         high,
         st.session_state[name],
         step=_STEPS.get(name, 1),
-        width=_HALF_PX if len(name) == 1 else "stretch",
+        width=122 if len(name) == 1 else "stretch",  # two numbers side by side, also on a phone
         placeholder="all" if name == "W" else None,
         # A number above what the dataset can give is taken, lowered and said: the browser alone would only turn red.
         help=f"{one.help} Range {one.limits[0]:,} to {one.limits[1] if most is None else most:,}."

@@ -68,9 +68,10 @@ def _size(sizes: list[int], key: str, row: _Row) -> int:
 def _matrix(
     table: pd.DataFrame, title: str, caption: str, made: tuple[str, str], more: str = "", milliseconds: bool = False
 ) -> None:
-    """Draw a table coloured by the difference to print; in the fold its numbers, why cells are grey, and more."""
+    """Draw what is measured of a table, coloured by the difference to print; in the fold all of it, and more."""
     name = f"paper-{made[1].split()[3] if made[0] == 'settings' else made[0]}"
-    charts.show(printed_matrix, table, title=title, milliseconds=milliseconds, name=name)
+    measured = table[table.groupby("title")["ours"].transform("count") > 0]
+    charts.show(printed_matrix, measured, title=title, milliseconds=milliseconds, name=name)
     st.caption(caption)
     with controls.for_experts("paper_experts") as fold:
         if not fold.open:
@@ -105,7 +106,7 @@ def _errors(row: _Row) -> None:
     _matrix(
         table,
         title,
-        "Bold: ours. In brackets: printed. Green: ours is lower; brown: higher; grey: not measured. For rivals, "
+        "Bold: ours; in brackets: printed; green: ours is lower; brown: higher; grey: not measured. For rivals, "
         f"colour does not show which is better. {'' if frame.narrow() else cells.agreement(table)} "
         f"{cells.covertype_sentence(table)}",
         ("errors", f"imrc table --n 10 50 100 150 --methods all --preset paper recommended --error {error}"),
@@ -179,22 +180,14 @@ def _algorithm(_row: _Row) -> None:
         for number, line in enumerate(method.ALGORITHM, start=1):
             functions = ", ".join(f"`{name.removeprefix('imrc.')}`" for name in line.functions)
             rows.append((str(number), f"{'&emsp;' * line.depth}{line.text}", line.equation, functions))
-        _rows(rows)
+        charts.rows(rows)
     with controls.for_experts("paper_experts") as fold:
         if fold.open:
             titles = {name: f"{method.lines_of(name)}, {name}" for line in method.ALGORITHM for name in line.functions}
             told = "This is the source of the function that runs."
             st.code(method.source(controls.menu("Function", titles, "paper_function", told)), height=520)
             st.markdown("### Notation")
-            _rows([("", "Alone", "Forward", "Backward", "Forward and backward", "Here"), *method.NOTATION])
-
-
-def _rows(rows: list[tuple[str, ...]]) -> None:
-    """Show a table of Markdown, its first row the titles; on a phone a paragraph a row."""
-    if frame.narrow():
-        st.markdown("\n\n".join(" · ".join(filter(None, row)) for row in rows))
-    else:
-        st.markdown("\n".join(f"| {' | '.join(row)} |" for row in (rows[0], ("---",) * len(rows[0]), *rows[1:])))
+            charts.rows([("", "Alone", "Forward", "Backward", "Forward and backward", "Here"), *method.NOTATION])
 
 
 def _run(row: _Row) -> str:

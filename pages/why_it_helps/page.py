@@ -1,12 +1,14 @@
 """Why it helps: what errors showed, and beside it what the theorems promise for changes of this size."""
 
 import math
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from imrc.diagnostics.assessment import recent_ratio
 from imrc.evaluation import effective_samples
+from imrc.evaluation.settings import seconds_of
 from imrc.features import FEATURE_TITLES, FeatureSpec
 from imrc.planning import PLACES, more_sentence, plan_table, way_sentence
 from imrc.plots import ess
@@ -39,9 +41,8 @@ at n d²/σ² = 1/j² (for the largest j shown) and n d²/σ² = 1.
 * **1/j² ≤ n d²/σ² < 1**: the gain grows like 1/√(n d²/σ²).
 * **n d²/σ² ≥ 1**: the gain is at most of the order 1/(n d²/σ²); n d²/σ² → ∞ leaves ESS = n.
 
-The simplified bounds printed under Theorem 4 are not used here, because the middle one is false if few tasks follow.
-The paper states both theorems without σ², "for M ≤ 1". They need the opposite, σ² ≥ 1. Divided by σ² (n d²/σ² = n ρ),
-as here, they agree with Theorem 1 for every σ². The documentation has numbers for both errata (*The theorems*).
+The paper states both theorems without σ², "for M ≤ 1". They need the opposite, σ² ≥ 1. Divided by σ², as here, they
+agree with Theorem 1 for every σ². The documentation has numbers for this and another erratum (*The theorems*).
 """
 _BOUND = r"""
 **Theorems 1 and 3**, with probability 1 − δ, for n, n⇀ or n⇌ effective samples, M the bound of the features, m their
@@ -127,10 +128,10 @@ def guarantee(report: Report) -> None:
     if run.settings.scenario != "multi_task":
         run = run.seen_as("continual")  # bounds are of what was learnt, not of what is averaged
     sequence, spec, seed = state.visit().sequence(), run.settings.features, run.settings.seed
-    with st.spinner("Solving the tasks with all samples …"):
-        stand_in = _plug_ins.get_or_make(
-            (sequence.fingerprint, spec, seed), lambda: guarantees.plug_in(sequence, spec, seed=seed)
-        )
+    make = partial(guarantees.plug_in, sequence, spec, seed=seed)
+    seconds = seconds_of("bounds", sequence, spec, seed) * min(1.0, 24 / len(sequence))  # 24 tasks are solved
+    key = sequence.fingerprint, spec, seed
+    stand_in = running.waited(_plug_ins, key, make, "Solving the tasks with all samples", seconds)
     limit = guarantees.admissible_kappa(stand_in, diagnosis)
     allowed = limit.value if math.isfinite(limit.value) else limit.from_features
     suggested = min(float(math.ceil(max(allowed, 1.0))), _LARGEST_KAPPA)

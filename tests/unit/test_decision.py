@@ -84,7 +84,7 @@ def test_the_rule_is_the_rule(rng):
     assert verdicts == {"none of these", "simpler", "close", "best"}
 
 
-BOTH, LITTLE = "forward_backward", "simpler and learning forward and backward is less than .01 better (.00"
+BOTH, LITTLE = "forward_backward", "simpler and learning forward and backward is less than .010 better (.00"
 # Errors of the most frequent class, each task alone, pooled, forward, forward and backward, and their spread; which is
 # best, which is advised, the verdict, and what is to be done.
 CASES = {

@@ -23,7 +23,7 @@ from imrc.paper import cells, grid, method, shipped
 from imrc.paper import printed as in_print
 from imrc.paper.measure import TOLERANCE
 from imrc.plots import printed_matrix
-from imrc.report.worth import accounts_sentence
+from imrc.report.worth import accounts_sentences
 
 
 def test_every_file_is_there_and_every_command_is_understood():
@@ -84,7 +84,7 @@ def test_runs_that_come_with_the_app_are_what_the_library_computes(tmp_path, mon
     for scenario, b in itertools.product(("continual", "adaptation", "next_task"), (0, 2, 5)):
         asked = RunSettings(n=4, b=b, scenario=scenario)
         held = [one.answering(asked.computed, sequence).seen_as(scenario) for one in (shipped_run, whole)]
-        assert accounts_sentence(held[0]) == accounts_sentence(held[1])
+        assert accounts_sentences(held[0]) == accounts_sentences(held[1])
 
 
 def test_every_n_of_the_built_in_data_comes_with_the_app():
