@@ -45,7 +45,7 @@ def drawing(
         words, (title, unit) = describe(figure), untitled(figure)
         # A picture that is saved has the title, which is a heading of the page (see `frame`).
         picture = {name: whole.get(name) for name in ("title", "margin", "legend", "height")}
-        figure.update_layout(meta={"title": title, "picture": picture})
+        figure.update_layout(meta={"picture": picture})
         if narrow:
             on_phone(figure)
         if dark:

@@ -28,7 +28,7 @@ def charts(test) -> list:
 
 
 def titles(test) -> list[str]:
-    return [chart["layout"]["meta"]["title"] for chart in charts(test)]
+    return [chart["layout"]["meta"]["picture"]["title"]["text"] for chart in charts(test)]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from imrc import datasets
 from imrc.cli import parser
 from imrc.core.learner import Learner
 from imrc.core.settings import resolve_settings
-from imrc.evaluation import RunSettings, largest_n
+from imrc.evaluation import RunSettings, comparison, largest_n
 from imrc.evaluation.columns import arrays_of
 from imrc.evaluation.run import run_all
 from imrc.paper import cells, grid, method, shipped
@@ -61,8 +61,8 @@ def test_tables_hold_finite_numbers_and_belong_to_datasets(name):
 def test_the_shipped_comparison_is_the_one_that_was_measured():
     content = (shipped.results_folder() / "against.csv").read_bytes()
     assert hashlib.sha256(content).hexdigest() == shipped.index()["against"]["sha256"]
-    sequence = datasets.load("identical")
-    run = imrc.evaluate(sequence, n=10, methods=("pooled",), repetitions=10)
+    run = imrc.evaluate(datasets.load("identical"), n=10, methods=("pooled",), repetitions=10)
+    assert [*shipped.comparison("identical")] == [*comparison.score_table(run)]
     found = shipped.comparison("identical").query("n == 10 and method == 'pooled'")
     np.testing.assert_allclose(found["average"], run.per_repetition("pooled"), atol=1e-5)
 
