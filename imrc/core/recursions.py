@@ -124,32 +124,35 @@ def borrowed(ess: float, change: float) -> float:
     return ess if ess == 0.0 or change == 0.0 else ess / (1.0 + ess * change)
 
 
-def samples_and_weights(samples: Sequence[int], changes: Sequence[float], reach: int) -> list[tuple[float, Floats]]:
+def samples_and_weights(
+    samples: Sequence[int], changes: Sequence[float], reach: int, *, weights: bool = True
+) -> list[tuple[float, Floats]]:
     """Return effective samples and weights of all tasks, for the newest and those before it, the nearest first.
 
     These are eqs. (6) and (10) with one gain for all components, by effective samples sigma^2 / s of each task. The
-    change that leads to a task is in units of sigma^2.
+    change that leads to a task is in units of sigma^2. The weights are left empty if they are not wanted.
 
     >>> samples_and_weights([10, 10], [0.0, 0.1], 1)
     [(15.0, array([0.33333333, 0.66666667])), (15.0, array([0.66666667, 0.33333333]))]
     """
-    forward, last = deque([(0.0, np.zeros(len(samples)))], maxlen=reach + 1), len(samples) - 1
+    forward, last = deque([(0.0, np.zeros(len(samples) if weights else 0))], maxlen=reach + 1), len(samples) - 1
     for place, (n, change) in enumerate(zip(samples, changes, strict=True)):
         forward.append(_with_own(n, place, borrowed(forward[-1][0], change), forward[-1][1]))
-    found, (worth, weights) = [forward[-1]], _with_own(samples[-1], last, 0.0, np.zeros(len(samples)))
+    found, (worth, behind) = [forward[-1]], _with_own(samples[-1], last, 0.0, np.zeros_like(forward[-1][1]))
     for back in range(1, min(reach, last) + 1):
         (mine, own), there = forward[-1 - back], borrowed(worth, changes[-back])
         total = mine + there
-        found.append((total, own if total == 0.0 else (mine * own + there * weights) / total))
-        worth, weights = _with_own(samples[-1 - back], last - back, there, weights)
+        found.append((total, own if total == 0.0 else (mine * own + there * behind) / total))
+        worth, behind = _with_own(samples[-1 - back], last - back, there, behind)
     return found
 
 
 def _with_own(n: int, place: int, ess: float, weights: Floats) -> tuple[float, Floats]:
     """Join a task's own samples with borrowed ones. Without any, its own weight is 1."""
-    total, joined = n + ess, ess * weights
-    if total:
-        joined /= total
+    total = n + ess
+    if not len(weights):
+        return total, weights
+    joined = ess * weights / (total or 1.0)
     joined[place] = n / total if total else 1.0
     return total, joined
 

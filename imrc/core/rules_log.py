@@ -313,8 +313,7 @@ class LogLossLearner:
         # Halves begin from the rules of the task before, which have not seen the rows held back, and rules from halves.
         after = np.full(len(tolerances), -1)
         after[len(judged) + np.array(halves, dtype=np.int64)] = np.arange(len(judged))
-        begins = [*halves, *places]
-        solved = store.solve([*judged, *places], problems, begins, tolerances, after)[len(judged) :]
+        solved = store.solve([*judged, *places], problems, [*halves, *places], tolerances, after)[len(judged) :]
         if judged:
             self._at.add(total_log_loss(store.scores(judged, held), store.y[held]))
             for one in judged:
@@ -334,14 +333,12 @@ class LogLossLearner:
         shares, still, store = self.shares(), self._still, self._store
         tasks = [self._weights.forward(), *(self._weights.revised() if revise else [])]
         weights = np.array([shares @ task[0][still] for task in tasks])
-        penalty = self._penalties[still]
-        mixed = np.exp(np.log([[ess[still], penalty] for _, ess in tasks]) @ shares)
+        mixed = np.exp(np.log([[ess[still], self._penalties[still]] for _, ess in tasks]) @ shares)
         places: list[Hashable] = [("task", self._steps - back) for back in range(len(tasks))]
         store.solutions.pop(("task", self._steps - self.b - 1), None)
         solved, rules = [(np.nan, 0)] * len(tasks), np.empty((len(tasks), 0))
         if self._solves:
-            worth, penalties = np.transpose(mixed)
-            problems = self._problems(weights, worth, penalties)
+            problems = self._problems(weights, *mixed.T)
             # The newest task begins from the average of its candidates, those before it from their last solutions.
             store.start(places[0], problems[0][0], shares, still)
             # A task whose weights are closer to those of the task after it than to its last ones begins there.
@@ -351,8 +348,8 @@ class LogLossLearner:
             rules = store.parameters(places)
         # The iterations for the newest rule include those `spent` on the candidates from which its solver begins.
         solved[0] = solved[0][0], spent + solved[0][1]
-        gaps = [0.0, *(after - before for before, after in pairwise(store.times))]
-        self._tracked = samples_and_weights(store.sizes, self._change.over(gaps), self.b)
+        changes = self._change.over([0.0, *(after - before for before, after in pairwise(store.times))])
+        self._tracked = samples_and_weights(store.sizes, changes, self.b, weights=self._averages.size > 0)
         found, parts = [], zip(tasks, weights, rules, self._tracked, solved, strict=False)
         for (_, ess), own, rule, (worth, means), result in parts:
             alone, known = float(shares[still.index(self._alone)]), max(worth, 1.0)
@@ -379,8 +376,8 @@ class LogLossLearner:
         self, tracked: Floats, known: float, ess: float, mu: Floats, own: Floats, found: tuple[float, int] = (np.nan, 0)
     ) -> TaskEstimate:
         """Return a rule with the tracked mean vector of its task, from `known` effective samples."""
-        mean, mse = tracked / tracked.sum() @ self._averages, self._variance / known
-        return TaskEstimate(mean, mse, float(ess), mu, found[0], np.nan, found[1], own / own.sum())
+        mean = tracked / tracked.sum() @ self._averages if len(tracked) else tracked
+        return TaskEstimate(mean, self._variance / known, float(ess), mu, found[0], np.nan, found[1], own / own.sum())
 
 
 def scaled(X1: Floats) -> Floats:
