@@ -153,19 +153,19 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
 
 
-_DATE = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(\d\d(?: \d\d:\d\d)?))?| (Q[1-4]))")
+_DATE = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-0?(\d\d?)( \d\d:\d\d)?)?| (Q[1-4]))")
 
 
 def date_parts(name: str) -> tuple[str, str]:
     """Return the year of a moment, day, month or quarter, and the rest of its name; without a year any other name.
 
     >>> [date_parts(name) for name in ("2023-01-02", "2023-01", "2023 Q1", "batch 3")]
-    [('2023', 'Jan 02'), ('2023', 'Jan'), ('2023', 'Q1'), ('', 'batch 3')]
+    [('2023', '2 Jan'), ('2023', 'Jan'), ('2023', 'Q1'), ('', 'batch 3')]
     """
     if (found := _DATE.fullmatch(name)) is None:
         return "", name
-    year, month, day, quarter = found.groups("")
-    return year, quarter or f"{calendar.month_abbr[int(month)]} {day}".strip()
+    year, month, day, time, quarter = found.groups("")
+    return year, quarter or f"{day} {calendar.month_abbr[int(month)]}{time}".strip()
 
 
 def fewest(measure: str) -> str:

@@ -171,13 +171,12 @@ def whole_numbers(count: int, ticks: int = 12) -> dict[str, Any]:
 
 
 def task_name(label: object) -> str:
-    """Return the name of a task in one line, dates as `23 Jan 02`.
+    """Return the name of a task in one line, dates as `2 Jan 2023`.
 
     >>> task_name("2023-01-02"), task_name("2023-01"), task_name("batch <3>")
-    ('23 Jan 02', '2023 Jan', 'batch &lt;3&gt;')
+    ('2 Jan 2023', 'Jan 2023', 'batch &lt;3&gt;')
     """
-    year, name = date_parts(str(label))
-    return f"{year[2:] if ' ' in name else year} {name}" if year else html.escape(name)
+    return html.escape(" ".join(reversed(date_parts(str(label)))).strip())
 
 
 def task_ticks(labels: Sequence[str], first: int = 1, ticks: int = 8, *, down: bool = False) -> dict[str, Any]:

@@ -55,7 +55,8 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
     parts = [f"{count} {'are' if count > 1 else 'is'} {what}" for what, count in counts.items() if count]
     if counts["clearly better"]:
         parts[0] += f" ({listed(fair[fair['verdict'] == 'better']['title'].tolist(), 3)})"
-    parts[0] = parts[0].replace(" ", f" of {len(verdicts)} other{'s' * (len(verdicts) > 1)} ", 1)
+    said = (" ", f" of {len(verdicts)} others ") if len(verdicts) > 1 else ("1", "the other")
+    parts[0] = parts[0].replace(*said, 1)
     return f"{first} Against **{reference['title']}**, {listed(parts)}."
 
 

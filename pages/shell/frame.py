@@ -56,9 +56,9 @@ STYLE = f"""<style>
 .st-key-run_line > :has([data-testid=stProgress]) {{ flex: 0 0 19rem }}
 .st-key-landing_title.st-key-landing_title {{ min-height: 2.5rem }}
 .st-key-landing.st-key-landing {{ min-height: 25.2rem }}
-.st-key-lower_headline.st-key-lower_headline {{ min-height: 3.4rem }}
+.st-key-lower_headline.st-key-lower_headline {{ min-height: 3.4rem; strong {{ font-weight: inherit }} }}
 .st-key-headline.st-key-headline {{ min-height: 4.2rem }}
-.st-key-to_do.st-key-to_do {{ min-height: 4.4rem; padding-top: 0.9rem }}
+.st-key-to_do.st-key-to_do {{ min-height: 4.4rem; padding: 0.9rem 0 0.6rem }}
 .st-key-own_upload.st-key-own_upload {{ min-height: 6rem }}
 [class*=st-key-head_][class*=st-key-head_] {{ min-height: 10rem }}
 :is([class*=st-key-paper_], .st-key-evolving_picture, .st-key-ess_picture, .st-key-compare_n).element-container {{

@@ -193,7 +193,7 @@ def first_rows(table: Table) -> None:
 def example() -> None:
     """Show what a table looks like, and what its columns become, while there is none yet."""
     st.markdown("## What a table looks like")
-    first_rows(datasets.open_table(pd.read_csv(io.BytesIO(datasets.sample_csv(5)))))
+    first_rows(datasets.open_table(pd.read_csv(io.BytesIO(datasets.sample_csv()), nrows=5)))
     st.markdown(
         "* **One row per sample**; these are the first of the sample file.\n"
         "* **One column contains the label**, which you want to predict: *state*, normal or fault.\n"
@@ -274,7 +274,7 @@ def first_look(cut: Cut, limit: int) -> tuple[int, Any]:
         _kept(middle.radio, "own_all", list(shown), usual="newest", horizontal=True, format_func=shown.get)
     sizes = cut.sequence.sizes
     smallest = int(sizes.argmin())
-    name = " ".join(filter(None, date_parts(cut.sequence.labels[smallest])))
+    name = " ".join(filter(None, reversed(date_parts(cut.sequence.labels[smallest]))))
     st.caption(
         f"At most {limit:,} training samples: the smallest task, {plain(name)}, has {sizes[smallest]:,} rows, of which "
         f"{sizes[smallest] - limit:,} are for testing."

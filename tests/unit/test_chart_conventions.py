@@ -32,7 +32,7 @@ class TestAxes:
         ticks = task_ticks(months, ticks=6)
         assert ticks["ticktext"] == ["Jul<br>2023", "Sep", "Nov", "Jan<br>2024", "Mar", "May"]
         assert ticks["tickvals"] == [1, 3, 5, 7, 9, 11]
-        assert task_ticks(months, ticks=4, down=True)["ticktext"] == ["2023 Jul", "Oct", "2024 Jan", "Apr"]
+        assert task_ticks(months, ticks=4, down=True)["ticktext"] == ["Jul 2023", "Oct", "Jan 2024", "Apr"]
         assert task_ticks(["2019", "2020"])["ticktext"] == ["2019", "2020"]
         assert task_ticks(["<b>", "x"])["ticktext"] == ["&lt;b&gt;", "x"]
         assert task_ticks(["a long name 1", "a long name 2"])["ticktext"] == ["…long name 1", "…long name 2"]
