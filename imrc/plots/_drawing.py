@@ -248,7 +248,7 @@ def bar_below(low: float, high: float, *, ticks: int = 6, sign: bool = False, **
     """Return a colour bar below the panels: on a narrow page one at the side would take up the width of a panel."""
     marks = decimals([low, high], ticks=ticks, sign=sign)
     place = {"orientation": "h", "thickness": 10, "x": 0.5, "y": 0.0, "yref": "container", "yanchor": "bottom"}
-    return {**place, "tickvals": marks["tickvals"], "ticktext": marks["ticktext"], **own}
+    return {**place, "tickvals": marks["tickvals"], "ticktext": marks["ticktext"], "tickangle": 0, **own}
 
 
 def on_panel(number: int) -> dict[str, str]:
@@ -439,7 +439,7 @@ class Chart(Traces):
     def names(self, names: Iterable[str], text: str | None = None, **own: Property) -> None:
         """Set the vertical axis of names, the first at the top: one for each row, however close they are."""
         names = list(names)[::-1]
-        look = {"type": "category", "dtick": 1, "range": [-0.6, len(names) - 0.4], **own}
+        look = {"type": "category", "dtick": 1, "range": [-0.6, len(names) - 0.4], "ticklabelstandoff": 6, **own}
         self.y(text, categoryorder="array", categoryarray=names, **look)
 
     def colours(self, scale: str, low: float, high: float, **bar: Property) -> None:
@@ -449,8 +449,10 @@ class Chart(Traces):
     def row(self, name: str, value: float, ends: tuple[float, float], colour: str, symbol: str, said: str) -> None:
         """Draw a value with its interval in a row of its own, whose name is on the vertical axis."""
         if ends[1] > ends[0]:
-            self.straight(ends, [name] * 2, "", rgba(colour, 0.45), width=5, dash=None)
-        look = {"symbol": symbol, "size": 11, "edge": 2, "said": said}
+            # Caps are higher than the marker, so that an interval narrower than it is seen, too.
+            caps = {"symbol": "line-ns", "size": 14, "line": {"width": 2, "color": colour}}
+            self.straight(ends, [name] * 2, "", colour, dash=None, mode="lines+markers", marker=caps, cliponaxis=False)
+        look = {"symbol": symbol, "size": 6, "edge": 2, "said": said, "cliponaxis": False}
         self.dots([value if math.isfinite(value) else None], [name], name, colour, **look)
 
     def _panels(self, gap: float, title_size: int, *, share_y: bool) -> list[dict[str, Any]]:

@@ -167,9 +167,6 @@ def _stacked(figure: go.Figure) -> go.Figure:
         x.domain = [0.0, 1.0]
         y.update(domain=[max(0.0, top - panel_height / inner), top], showticklabels=True)
         title.update(x=0.5, y=top)
-    for scale in {SCALE, DIFFERENCE} & set(figure.layout):
-        if figure.layout[scale].colorbar.orientation == "h":
-            figure.layout[scale].colorbar.update(len=0.9, nticks=5)
     return _with_height(figure, inner + figure.layout.margin.t + figure.layout.margin.b)
 
 
@@ -204,6 +201,8 @@ def on_phone(figure: go.Figure) -> go.Figure:
             texts = ["<br>".join(textwrap.wrap(name, _LONG_NAME)) for name in names]
             axis.update(tickvals=names, ticktext=texts, tickfont_size=11)
             figure.layout.height += 12 * len(names)
+    for bar in (figure.layout[scale].colorbar for scale in {SCALE, DIFFERENCE} & set(figure.layout)):
+        bar.len = 0.9 if bar.orientation == "h" else bar.len
     for row, one in enumerate(figure.layout.sliders[1:], start=1):  # below each other
         figure.layout.sliders[0].len = 1
         one.update(x=0, len=1, pad_t=one.pad.t + _SLIDER_PX * row)

@@ -220,7 +220,7 @@ def error_heatmaps(
     ticks = task_ticks(first.drop_duplicates("task")["label"].tolist(), ticks=4, down=True) if half == 0.5 else {}
     drawn.y("task", range=[tasks + half, row_at[0] - half], showgrid=False, **ticks)
     low, high = _range(np.concatenate([table["value"] for table in tables.values()]), quantity)
-    drawn.colours(scale, low, high, **bar_below(low, high, ticks=2, sign=quantity == "difference", len=0.6))
+    drawn.colours(scale, low, high, **bar_below(low, high, ticks=5, sign=quantity == "difference", len=0.6))
     return drawn.figure(gap=0.025, share_y=True, legend=False, above=72, below=88)
 
 

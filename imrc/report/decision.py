@@ -53,10 +53,7 @@ _WORDS_IN: dict[str, dict[str, _Words]] = {
 }
 """Words of scenarios that need different ones."""
 
-_SAME_LEARNER = (
-    "Alone, pooled, and forward and backward use the same learner with the same penalties. They differ only in what "
-    "they borrow from other tasks."
-)
+_SAME_LEARNER = "All rules have the same learner and penalties. They differ only in what they borrow from other tasks."
 _OTHER_LEARNER = "The pooled rule comes from the recommended learner, not from the learner of the other rules."
 
 ENOUGH = 5

@@ -46,8 +46,8 @@ class TestAxes:
         assert len(set(texts)) == len(texts) >= 3
         assert not any(text.startswith("0.") for text in texts)
         np.testing.assert_allclose([float(text) for text in texts], values, atol=1e-9)
-        assert ticks["range"][0] <= low
-        assert ticks["range"][1] >= low + scale
+        assert ticks["range"][0] <= low < low + scale <= ticks["range"][1]
+        assert sum(low <= mark <= low + scale for mark in decimals([low, low + scale], ticks=5)["tickvals"]) >= 2
 
 
 class TestNames:

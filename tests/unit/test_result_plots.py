@@ -67,6 +67,7 @@ def test_the_decision_is_drawn_as_it_is_judged(sequence, result):
     for bar, dot, one in zip(figure.data[::2], figure.data[1::2], decision.strategies, strict=True):
         assert list(dot.x) == [one.error.mean]
         assert list(bar.x) == pytest.approx([one.low, one.high])
+        assert bar.marker.size > dot.marker.size + 2 * dot.marker.line.width  # seen where the interval is narrow
 
 
 def test_label_budget(sequence, result):
@@ -74,8 +75,7 @@ def test_label_budget(sequence, result):
     table = budget_table([runs[0], result, runs[1]])
     part = table[(table["rule"] == "single") & (table["x"] == 6)]
     assert part["value"].item() == result.headline()["single"].mean
-    figure = budget_chart(table, result)
-    assert list(figure.layout.xaxis.tickvals) == [3, 6, 12]
+    assert list(budget_chart(table, result).layout.xaxis.tickvals) == [3, 6, 12]
     error = decimal(result.headline()["forward_backward"].mean)
     assert budget_sentence(table, 6).startswith(f"An error of {error} takes ")
     # One repetition has no bands.
