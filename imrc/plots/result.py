@@ -139,9 +139,8 @@ def decision_chart(errors: pd.DataFrame, measure: str = "error") -> go.Figure:
     """
     numbers, names, best = [], [], int(errors["error"].to_numpy().argmin())
     known = bool(np.isfinite(errors[["low", "high"]]).all(axis=None))
-    key = f"{measure}, {'95 % intervals' if known else 'one repetition'}" + " · ✓ advised" * bool(
-        errors["advised"].any()
-    )
+    key = f"{measure}, {'95 % intervals' if known else 'one repetition'}"
+    key += " · ✓ advised" * bool(errors["advised"].any())
     drawn = Chart("What could you do?", key, height=84 + 36 * len(errors))
     drawn.x(**decimals(errors[["error", "low", "high"]], ticks=3))
     for one in errors.itertuples():

@@ -204,7 +204,7 @@ class Report:
             said[0] = f"If the tasks evolve as the theorems assume: {said[0][:1].lower()}{said[0][1:]}"
         if said and self.run.ess_tables:
             ess = effective_samples(self.run).mean
-            said[0] += f" This run, which estimates the change from the samples drawn, gives {ess:,.1f}."
+            said[0] += f" This run gives {ess:,.1f}, because it {past.how_estimated(self.run)}."
         if len(self.curve) > 1:
             said.insert(0, past.budget_sentence(budget_table(self.curve), self.n))
         return tuple(said)
@@ -266,8 +266,8 @@ class Report:
             low, middle, high = (f"{260 * end / top:.1f}" for end in ends)
             drawn = (
                 f'<svg width="264" height="16" role="img" aria-label="{decimal(one.low)} to {decimal(one.high)}">'
-                f'<line x1="{low}" x2="{high}" y1="8" y2="8" stroke="currentColor" stroke-width="5" opacity=".3"/>'
-                f'<circle cx="{middle}" cy="8" r="5" fill="currentColor"/></svg>'
+                f'<line x1="{low}" x2="{high}" y1="8" y2="8" stroke="currentColor" stroke-width="14" opacity=".3"/>'
+                f'<circle cx="{middle}" cy="8" r="3" fill="currentColor"/></svg>'
             )
             error = with_error(one.error) + " ✓" * (one.name == self.advice.advised)
             title = f'<th style="text-align: left">{html.escape(one.title)}</th>'

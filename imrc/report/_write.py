@@ -227,9 +227,10 @@ def charts(report: Report, compared: Sequence[RunResult] = ()) -> Iterator[tuple
     yield topic, "decision", decision_chart(report.errors, report.decision.measure)
     for quantity in QUANTITIES[: 3 if result.loss == "0-1" else 2]:
         yield topic, f"heatmaps-{quantity}", run_heatmaps(result, quantity, RISKS[result.loss].lower())
-    yield topic, "ladder", run_ladder(result)
     yield topic, "error-curves", run_curves(result, report.references)
-    yield topic, "task-story", run_story(result, max(1, result.n_tasks // 2))
+    if "forward_backward" in result.rules:  # elsewhere later tasks revise nothing
+        yield topic, "ladder", run_ladder(result)
+        yield topic, "task-story", run_story(result, max(1, result.n_tasks // 2))
     if result.choices:
         yield topic, "choices", run_choices(result)
     topic = "Effective sample size"
@@ -288,8 +289,7 @@ def page_of(
         "<h2>Numbers</h2>",
         grid(strategies, ["What to do", capital(decision.measure), "95 % interval"]),
         _headline(report),
-        "<h2>Measures of continual learning</h2>",
-        _measures(result),
+        *(["<h2>Measures of continual learning</h2>", _measures(result)] if "forward_backward" in result.rules else []),
         *(["<h2>How many labels?</h2>", *map(paragraph, report.labels)] if report.labels else []),
     ]
     for topic, drawn in groupby(charts(report, compared), itemgetter(0)):

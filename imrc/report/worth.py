@@ -127,19 +127,21 @@ def next_task_sentence(result: RunResult, ratio: tuple[float, float, float] | No
     text = f"**Before it has any labels**, a task is worth {found.mean:,.1f} samples in this run"
     if ratio is None or ratio[0] <= 0:
         return f"{text}."
-    most = f"{found.own / ratio[0]:,.1f}"
-    return f"{text}. At the measured rate of change, the past is never worth more than σ² / d² = {most}."
+    most = found.own / ratio[0]
+    above = f" The run gives more, because it {how_estimated(result)}." if found.mean > most else ""
+    return f"{text}. At the measured rate of change, the past is never worth more than σ² / d² = {most:,.1f}.{above}"
+
+
+def how_estimated(result: RunResult) -> str:
+    """Say how a run gets its rate of change, which is why its effective samples differ from those at one rate."""
+    if result.settings.learner.tracking == "rate":
+        return "averages over several rates of change, by how well each predicted the next task"
+    return "estimates changes by equation (7) from the samples drawn, so noise counts as change"
 
 
 def theorem_4_sentence(run: EffectiveSamples, plan: Plan, result: RunResult) -> str:
     """Explain why a run's effective samples differ from Theorem 4 at the ratio measured on all samples, a plan's."""
-    learner, theorem, b = result.settings.learner, plan.promised["mean"], plan.b
-    estimate = f"estimates the rate of change as it learns, from the {plan.n} samples drawn from each task so far"
-    if learner.tracking != "rate":
-        estimate = (
-            f"estimates variances and changes by equation (7) from {plan.n} samples of each task, so noise counts as "
-            "change, and the component that changes most decides"
-        )
+    theorem, b = plan.promised["mean"], plan.b
     off = ", and because it borrows only in part" if run.borrowing < 1 and run.mean < theorem.value else ""
     full = effective_samples_of(plan.n, plan.k, plan.k - 1, plan.rate.value)
     limit = f" (without that limit, Theorem 4 gives {full:,.1f})" if b < plan.k - 1 else ""
@@ -147,7 +149,7 @@ def theorem_4_sentence(run: EffectiveSamples, plan: Plan, result: RunResult) -> 
         f"**Theorem 4**, with the ratio measured on all samples, gives a task {theorem.value:,.1f} samples "
         f"({theorem.low:,.1f} to {theorem.high:,.1f}, from the interval of the ratio), and this run {run.mean:,.1f}. "
         f"Both are means over the tasks, with at most {b} step{'s' * (b != 1)} back{limit}. They differ because the "
-        f"run {estimate}{off}."
+        f"run {how_estimated(result)}{off}."
     )
 
 

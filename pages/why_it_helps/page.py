@@ -168,7 +168,8 @@ EXPERTS = {
 head = st.container(key="head_worth")
 head.empty()  # a container of nothing would take no room
 row = st.container(horizontal=True, vertical_alignment="bottom")
-told = "The paper's figure with this run, what each task is worth, and what other values of n, k and b would add."
+told = "The paper's figure with this run, what each task is worth, and what other values of n, k and b would add. "
+told += "The run may be above a curve or ceiling: these are for one rate, and a run by default averages over several."
 picture = controls.part("Picture", PICTURES, "ess_picture", told, row)
 told = "Runs several values of n and finds the one at which learning alone reaches the same error."
 asked = "realised" in st.session_state or "realised" in st.query_params

@@ -22,7 +22,7 @@ from imrc.evaluation import run_references
 from imrc.evaluation.columns import arrays_of
 from imrc.evaluation.significance import with_error
 from imrc.planning import Rate, effective_samples_of
-from imrc.report._write import chart, charts
+from imrc.report._write import chart, charts, page_of
 from imrc.report.decision import Advice, advise, decide, usual_answer
 from tests.conftest import run_python
 
@@ -88,8 +88,11 @@ def test_the_plan_is_for_the_task_that_the_scenario_tests(report):
     cases = {"continual": ("mean", 2), "multi_task": ("mean", 5), "adaptation": ("newest", 0), "next_task": ("next", 0)}
     for scenario, expected in cases.items():
         seen = replace(report.run, settings=replace(report.run.settings, scenario=scenario))
-        found = replace(report, run=seen, references=None).plan
-        assert (found.of, found.b) == expected
+        found = replace(report, run=seen, references=None)
+        assert (found.plan.of, found.plan.b) == expected
+        assert "averages over several rates" in found.labels[0]
+        # Nothing is said of what a scenario does not have.
+        assert ("orward and backward" in page_of(found)) == (expected[1] > 0)
 
 
 def test_it_prints_in_twelve_lines_and_says_each_number_once_computed(report):
@@ -98,10 +101,8 @@ def test_it_prints_in_twelve_lines_and_says_each_number_once_computed(report):
     assert "*" not in text
     for one in report.decision.strategies:
         assert f"{with_error(one.error)}{'  advised' * (one.name == report.advice.advised)}\n" in text
-    run = report.run
-    headline = run.headline()
+    headline, gain = report.run.headline(), report.run.difference("forward_backward")
     assert f"({with_error(headline['forward_backward'])} against {with_error(headline['single'])})" in report.measured
-    gain = run.difference("forward_backward")
     if gain.clear:
         assert f"{100 * abs(gain.mean) / headline['single'].mean:.0f}\u00a0% fewer" in report.measured
     assert report.measured in text
@@ -126,8 +127,7 @@ def test_a_first_look_is_marked_and_gives_no_advice(reports, report):
 def test_n_is_the_largest_that_leaves_rows_to_test_on():
     for samples, largest in ((80, 40), (230, 130)):
         found = imrc.check(imrc.datasets.load("identical", tasks=3, samples=samples), repetitions=1)
-        assert found.n == largest
-        assert found.run.test_samples.tolist() == [samples - largest] * 3
+        assert (found.n, found.run.test_samples.tolist()) == (largest, [samples - largest] * 3)
         assert (found.pays, found.advice.advised) == (None, None)
 
 
