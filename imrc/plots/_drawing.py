@@ -108,7 +108,7 @@ def _template(scheme: Literal["light", "dark"]) -> go.layout.Template:
     """Return what all figures share: title at the left, legend between it and the plot, a quiet grid."""
     layout = {
         "title": {
-            "x": 0,
+            "x": 0.012,
             "xanchor": "left",
             "y": 0.98,
             "yanchor": "top",

@@ -200,7 +200,7 @@ def on_phone(figure: go.Figure) -> go.Figure:
         if max(map(len, names), default=0) > _LONG_NAME and not any("<br>" in name for name in names):
             texts = ["<br>".join(textwrap.wrap(name, _LONG_NAME)) for name in names]
             axis.update(tickvals=names, ticktext=texts, tickfont_size=11)
-            figure.layout.height += 12 * len(names)
+            figure.layout.height += 12 * len(names) * max(text.count("<br>") for text in texts)
     for bar in (figure.layout[scale].colorbar for scale in {SCALE, DIFFERENCE} & set(figure.layout)):
         bar.len = 0.9 if bar.orientation == "h" else bar.len
     for row, one in enumerate(figure.layout.sliders[1:], start=1):  # below each other

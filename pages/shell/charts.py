@@ -43,9 +43,9 @@ def drawing(
         figure = builder(*values, **options)
         whole = figure.layout.to_plotly_json()
         words, (title, unit) = describe(figure), untitled(figure)
-        # A picture that is saved has the title, which is a heading of the page (see `frame`).
+        # A saved picture has the title, a heading of the page (see `frame`), and not its font, which it cannot load.
         picture = {name: whole.get(name) for name in ("title", "margin", "legend", "height")}
-        figure.update_layout(meta={"picture": picture})
+        figure.update_layout(meta={"picture": picture | {"font": {"family": "Helvetica, Arial, sans-serif"}}})
         if narrow:
             on_phone(figure)
         if dark:
