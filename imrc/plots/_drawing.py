@@ -439,7 +439,7 @@ class Chart(Traces):
     def names(self, names: Iterable[str], text: str | None = None, **own: Property) -> None:
         """Set the vertical axis of names, the first at the top: one for each row, however close they are."""
         names = list(names)[::-1]
-        look = {"type": "category", "dtick": 1, "range": [-0.6, len(names) - 0.4], "ticklabelstandoff": 6, **own}
+        look = {"type": "category", "dtick": 1, "range": [-0.6, len(names) - 0.4], "ticklabelstandoff": 2, **own}
         self.y(text, categoryorder="array", categoryarray=names, **look)
 
     def colours(self, scale: str, low: float, high: float, **bar: Property) -> None:
