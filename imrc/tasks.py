@@ -115,8 +115,7 @@ class TaskSequence:
         "category" (numbers 0, 1, 2, ... that stand for words); "date" (days); "undeclared" (binary or numeric,
         depending on the rows from which a representation is learnt). If it is empty, all columns are undeclared.
     categories : mapping of int to tuple of str
-        For columns of kind "category", the words that the numbers stand for, as far as they are known. Only for
-        display.
+        For columns of kind "category", the words that the numbers stand for, where known. Only for display.
     max_categories : int
         Maximum number of words per column that get their own 0/1 column in a representation; the others share one.
     max_missing : float

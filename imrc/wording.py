@@ -157,15 +157,15 @@ _DATE = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-0?(\d\d?)( \d\d:\d\d)?)?| (Q[
 
 
 def date_parts(name: str) -> tuple[str, str]:
-    """Return the year of a moment, day, month or quarter, and the rest of its name; without a year any other name.
+    """Return the name of a moment, day, month or quarter without its year, and the year; any other name without one.
 
     >>> [date_parts(name) for name in ("2023-01-02", "2023-01", "2023 Q1", "batch 3")]
-    [('2023', '2 Jan'), ('2023', 'Jan'), ('2023', 'Q1'), ('', 'batch 3')]
+    [('2 Jan', '2023'), ('Jan', '2023'), ('Q1', '2023'), ('batch 3', '')]
     """
     if (found := _DATE.fullmatch(name)) is None:
-        return "", name
+        return name, ""
     year, month, day, time, quarter = found.groups("")
-    return year, quarter or f"{day} {calendar.month_abbr[int(month)]}{time}".strip()
+    return quarter or f"{day} {calendar.month_abbr[int(month)]}{time}".strip(), year
 
 
 def fewest(measure: str) -> str:

@@ -6,8 +6,7 @@ import numpy as np
 def random_problem(n, features, n_classes, seed=0):
     """Return X1 (n, D + 1), tau and lam (C, D + 1) of one task learnt alone.
 
-    With 100 features or more the instances are random Fourier features of ten inputs, as in the paper; below, normal
-    numbers around class means.
+    With 100 features or more the instances are random Fourier features of ten inputs, as in the paper; below, normal.
     """
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n)

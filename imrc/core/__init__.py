@@ -32,8 +32,7 @@ Symbols used in this package (ASCII names, the same everywhere)
 ``k``    number of tasks seen; ``b`` backward steps; ``W`` window of the change estimate
 ======== ==================================================================================
 
-Beyond the paper: `imrc.core.rules_log` is the recommended learner. Presets are in `imrc.core.presets`, all that W does
-in `imrc.core.change`.
+Beyond the paper: `imrc.core.rules_log` is the recommended learner. Presets are in `presets`, all of W in `change`.
 
 Suffixes ``_fwd``, ``_bwd``, ``_fb`` (forward and backward) and ``_smooth``. Tasks count from 0 in code.
 """

@@ -40,9 +40,8 @@ class Learner:
     """Learn a sequence task by task.
 
     Of the `rules`, forward is always learnt. Leaving out another one saves its time. `threads` solve independent
-    problems of a step, with the same results. Without `means`, rules for log loss come without mean vectors and their
-    errors. Increase `version` with every change that alters numbers, so that results stored under another version are
-    computed again.
+    problems of a step, with the same results. Without `means`, rules for log loss have no mean vectors and no errors of
+    them. Increase `version` with every change that alters numbers: results stored under another one are made again.
     """
 
     version: ClassVar[int] = 6
@@ -80,8 +79,8 @@ class Learner:
         self.steps += 1
         self._width = self.n_classes * X1.shape[1]
         if isinstance(self._tracker, LogLossLearner):
-            single, forward, *revised = found = self._tracker.step(X1, y, gap, revise=revise)
-            choices, known = self._tracker.choices(), list[Tracked](found)
+            single, forward, revised = self._tracker.step(X1, y, gap, revise=revise)
+            choices, known = self._tracker.choices(), list[Tracked]([single, forward, *revised])
         else:
             self._tracker.update(X1, y, gap)
             choices = {}

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,6 +52,14 @@ _Problems = tuple[Floats, Floats]
 _first_weights = lru_cache(maxsize=4)(RateWeights)
 POOLED_PLACES = ("pooled, nearly", "pooled")
 """Solutions of the pooled rule, with the tolerance of a candidate and, starting from that, of a rule."""
+
+
+class LogStep(NamedTuple):
+    """Estimates of one step."""
+
+    alone: TaskEstimate  # of the newest task, from its own samples
+    forward: TaskEstimate  # of the newest task
+    revised: list[TaskEstimate]  # of the tasks before it, the nearest first
 
 
 class _Store:
@@ -104,8 +112,8 @@ class _Store:
     ) -> list[tuple[float, int]]:
         """Solve problems in turn in one compiled call, and store the solutions in their places.
 
-        Each begins from the solution at another place or, with `after`, of an earlier problem. Returns the value and
-        the iterations of each problem.
+        Each begins from the solution at another place or, with `after`, of an earlier problem. Returns values and
+        iterations.
         """
         from imrc.solvers.logistic import solve_in_turn
 
@@ -212,18 +220,15 @@ class LogLossLearner:
         self._coming: tuple[float, Floats] | None = None
         self._tracked: list[tuple[float, Floats]] = []
 
-    def step(self, X1: Floats, y: Ints | None, gap: float = 1.0, *, revise: bool = True) -> list[TaskEstimate]:
-        """Learn the next task, with arguments as in `imrc.core.Learner.step`.
-
-        Returns estimates from its own samples alone, forward, and of the tasks before it, the nearest first.
-        """
+    def step(self, X1: Floats, y: Ints | None, gap: float = 1.0, *, revise: bool = True) -> LogStep:
+        """Learn the next task; arguments as in `imrc.core.Learner.step`."""
         if y is None:
             X1, y = X1[:0], np.empty(0, dtype=np.int64)
         if self._steps and len(y) and self._compared:
             self._before.add(total_log_loss(scaled(X1) @ self._to_come(gap).transpose(0, 2, 1), y))
         self.add(X1, y, gap)
         alone, spent = self._learn_candidates(y)
-        return [alone, *self._learn_tasks(spent, revise=revise)]
+        return LogStep(alone, *self._learn_tasks(spent, revise=revise))
 
     def predicted(self, gap: float = 1.0) -> TaskEstimate:
         """Return the rule for the next task, `gap` periods after the newest, the average of the candidates' rules."""
@@ -328,7 +333,7 @@ class LogLossLearner:
         mu = primal_parameters(self._to_come(1.0)[self._alone])
         return TaskEstimate(own @ self._averages, mse, worth, mu, value, np.nan, iterations, own), spent
 
-    def _learn_tasks(self, spent: int, *, revise: bool) -> list[TaskEstimate]:
+    def _learn_tasks(self, spent: int, *, revise: bool) -> tuple[TaskEstimate, list[TaskEstimate]]:
         """Learn the newest task and those within reach, the nearest first, with the shares of candidates."""
         shares, still, store = self.shares(), self._still, self._store
         tasks = [self._weights.forward(), *(self._weights.revised() if revise else [])]
@@ -357,7 +362,7 @@ class LogLossLearner:
             promised = float(ess[self._alone] ** alone * known ** (1.0 - alone))
             mu = primal_parameters(rule) if self._solves else rule
             found.append(self._with_means(means, known, promised, mu, own if self._solves else means, result))
-        return found
+        return found[0], found[1:]
 
     def _problems(
         self, task_weights: Floats, ess: Floats, penalties: Floats | float, halves: int = 0, held: Flags | None = None

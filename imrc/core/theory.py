@@ -242,8 +242,7 @@ def ess_recursion(
     d2 : array-like, scalar, (k,) or (k, m)
         Expected quadratic change. Row j belongs to the step from task j-1 to task j, and row 0 is ignored.
     b : int or None
-        Backward steps. Task j is last updated at step j + b, so it learns from at most b succeeding tasks, by default
-        from all.
+        Backward steps. Task j is last updated at step j + b, so it learns from at most b later tasks, by default all.
 
     Returns
     -------

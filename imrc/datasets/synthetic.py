@@ -111,11 +111,9 @@ def gaussian_tasks(
     classes : int
         Classes C, 2 to 10.
     change : float
-        Standard deviation of one change of the class means, per feature, in units of the standard deviation inside a
-        class. 0 to 10.
+        Standard deviation of one change of the class means, per feature, in units of that inside a class. 0 to 10.
     separation : float
-        Twice the distance of each class mean from the centre of all means; with two classes, this is their distance. 0
-        to 20.
+        Twice the distance of each class mean from the centre of all; with two classes, their distance. 0 to 20.
     seed : int
         Seed of everything drawn.
 

@@ -494,8 +494,7 @@ def evaluate(
     Raises
     ------
     ValueError, TypeError
-        For values out of range, an option that does not exist, or a sequence that is too small; the message says what
-        to change.
+        For values out of range, an unknown option, or a sequence that is too small; the message says what to change.
 
     Examples
     --------

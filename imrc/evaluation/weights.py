@@ -64,7 +64,7 @@ def _weights(
     learner = LogLossLearner(settings, n_classes)
     for own in train:
         step = learner.step(*own, revise=rule != "forward")
-    weights = step[len(train) - task].weights
+    weights = [step.forward, *step.revised][len(train) - 1 - task].weights
     assert weights is not None  # noqa: S101 - one gain for all components
     return np.append(np.zeros(len(train) - len(weights)), weights)
 

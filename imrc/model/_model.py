@@ -207,7 +207,7 @@ class Model:
         """Learn a new task, and the rule for the next one unless another task follows at once."""
         X1 = self._map.with_intercept(X)
         if isinstance(self._learner, LogLossLearner):
-            self._rules = [_rule(self._learner.step(X1, codes)[1])]
+            self._rules = [_rule(self._learner.step(X1, codes).forward)]
         elif self._learner is not None:
             step = self._learner.step(X1, codes)
             self._rules.append(_rule(step.single if self.strategy == "single" else step.forward))

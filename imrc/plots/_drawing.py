@@ -176,7 +176,7 @@ def task_name(label: object) -> str:
     >>> task_name("2023-01-02"), task_name("2023-01"), task_name("batch <3>")
     ('2 Jan 2023', 'Jan 2023', 'batch &lt;3&gt;')
     """
-    return html.escape(" ".join(reversed(date_parts(str(label)))).strip())
+    return html.escape(" ".join(date_parts(str(label))).strip())
 
 
 def task_ticks(labels: Sequence[str], first: int = 1, ticks: int = 8, *, down: bool = False) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def task_ticks(labels: Sequence[str], first: int = 1, ticks: int = 8, *, down: b
         return whole_numbers(len(names), ticks if down else max(ticks, 12))
     step = max(1, math.ceil(len(names) / ticks))
     names = names[::step]
-    years, days = zip(*map(date_parts, names), strict=True)
+    days, years = zip(*map(date_parts, names), strict=True)
     if all(years):
         whole = map(task_name, names) if down else map("{}<br>{}".format, days, years)
         new = map(str.__ne__, years, ("", *years))

@@ -77,8 +77,7 @@ def ess_curves(pairs: Sequence[tuple[int, int]] = PAIRS) -> go.Figure:
 def ess_by_task(k: int, b: int, own: OwnRatio | None = None, reached: EffectiveSamples | None = None) -> go.Figure:
     """Return Theorems 2 and 4 for a task j of k that is looked back on from b later ones: sliders choose j and b.
 
-    All curves are there from the start. `own`: the sequence's ratio, a line with its interval; `reached`: what a run
-    reached there.
+    All curves are there from the start. `own`: the sequence's ratio, a line with its interval; `reached`: by a run.
     """
     across, b = (1e-5, 1e2), min(b, k - 1)
     # Before any of its samples the next task can be worth less than one task's own.

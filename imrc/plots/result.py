@@ -119,8 +119,7 @@ def step_table(result: RunResult, references: RunResult | None = None) -> pd.Dat
 def task_table(result: RunResult, references: RunResult | None = None) -> pd.DataFrame:
     """Return each task's share of wrong answers at the last step for each rule and the references, as `step_table`.
 
-    Where a scenario averages another error of each task, that one. A single task has too few test samples of a rare
-    class for a balanced error.
+    Where a scenario averages another error of each task, that one. One has too few rows of a rare class to balance.
     """
     tasks, kind = np.arange(1, result.n_tasks + 1), result.scenario.kind
     first = 1 if kind == "before" else 0

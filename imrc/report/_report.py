@@ -58,8 +58,7 @@ class Report:
     """What we know about a sequence of tasks: whether it evolves, whether the past helps, and what to do.
 
     Created by `imrc.check`. Everything that pages, commands, notebooks and the HTML file state is computed here, for
-    one scenario, one measure and one set of settings. `print` shows at most twelve lines, and a notebook shows a table
-    with a chart.
+    one scenario, one measure and one set of settings. `print` shows at most twelve lines, and a notebook a chart.
 
     Raises
     ------
@@ -475,8 +474,7 @@ def check(
     Raises
     ------
     InputError
-        For a value out of range, an option that does not exist, or tasks that are too small; the message says what to
-        change.
+        For a value out of range, an unknown option, or tasks that are too small; the message says what to change.
 
     Examples
     --------

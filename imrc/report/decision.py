@@ -277,7 +277,7 @@ def _said(
     action = words[advice.advised].action
     if action == _REVISE and (pays := steps_that_pay(result)):
         before = "rule of the task" if pays == 1 else f"rules of the {pays} tasks"
-        action = f"Update the rule with each new task, and revise the {before} before it."
+        action = action.replace("earlier rules, too", f"the {before} before it")
     if loss is None:
         worth = _worth(errors, best, words, rare, result.settings.scenario)
         return f"**{doing}** of {_NUMBERS[len(errors)]} strategies ({mean[best]}){worth}", action

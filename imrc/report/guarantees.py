@@ -24,6 +24,9 @@ _ITERATIONS = 1000
 """Of the subgradient method, from zero: stopping it early keeps ||mu||_1 small, which favours the bound."""
 
 
+SOLVED = 24  # tasks at most by default, spread over the sequence
+
+
 @dataclass(frozen=True, eq=False)
 class PlugIn:
     """Estimates, from all samples of a task, of the quantities in the bounds that depend on the truth."""
@@ -36,7 +39,7 @@ class PlugIn:
     n_classes: int  # number of classes
 
 
-def plug_in(sequence: TaskSequence, features: object = None, *, largest: int = 24, seed: int = 0) -> PlugIn:
+def plug_in(sequence: TaskSequence, features: object = None, *, largest: int = SOLVED, seed: int = 0) -> PlugIn:
     """Estimate R_inf, ||mu_inf||_1 and M from all samples of `largest` tasks at most; `features` as in `assess`."""
     count = min(len(sequence), check_int("largest", largest, 1))
     tasks = np.unique(np.linspace(0, len(sequence) - 1, count).round().astype(np.int64))

@@ -187,8 +187,7 @@ def solve(
     box : float or None
         Exact method: bound on every |mu|. By default there is none, unless there is no optimum without one (the
         uncertainty set restricted to X is empty, which often happens with backward learning, few samples and X = the
-        task's own). In that case |mu| <= 1 is used, and the status says so. The subgradient method does not accept a
-        box.
+        task's own). In that case |mu| <= 1 is used, and the status says so. The subgradient method takes no box.
     warm_start : Solution, array-like of shape (n_classes * (D + 1),), or None
         Where to start. An array is both the first iterate and the first candidate. A Solution provides its last
         iterate and its best point, as in the paper's code along the forward chain. The default is zeros. The exact

@@ -404,8 +404,7 @@ def understand(
 ) -> Column:
     """Return what a column contains, judged by the rows after the first `skip`.
 
-    `mark` is the decimal separator where a column alone does not tell. Numbers that are `native` to the format of the
-    file have a decimal point.
+    `mark` is the decimal separator where a column alone does not tell. Numbers `native` to a format have a point.
     """
     told, types = reading.columns.get(name, {}), pa.types
     # Of the next file, columns from which nothing is learnt stay as they are written.

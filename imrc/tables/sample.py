@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -19,6 +20,7 @@ _FEW = 10
 _TASK_WORDS = ("task", "batch", "block", "week", "month", "year", "day", "date", "time", "period", "season", "session")
 
 
+@cache  # a page shows its first rows again and again
 def sample_csv(rows: int = 2400, seed: int = 0) -> bytes:
     """Return a CSV with dates, a category, numbers, missing values and two classes that drift from week to week.
 

@@ -108,7 +108,7 @@ def _what(choice: Choice, _result: Assessment, row: _Row) -> None:
     # Names are part of what is shown and not of the fingerprint: another visitor's file may have others.
     key = sequence.fingerprint, seed, sequence.feature_names, sequence.class_names, tuple(sequence.categories.items())
     make = partial(what_changed, sequence, seed=seed)
-    found = running.waited(_changes, key, make, "Comparing all columns", changed_s(sequence))
+    found = running.waited(_changes, key, make, "Comparing all columns", partial(changed_s, sequence))
     if not len(found.table):
         st.info("No column varies within a task, so there is nothing to compare.", icon=":material/info:")
         return
@@ -223,8 +223,9 @@ def _alarm(choice: Choice, result: Assessment) -> None:
         return
     sequence, features, seed = state.visit().sequence(), choice.settings.features.diagnosed, choice.settings.seed
     key = (sequence.fingerprint, features, seed, run.settings, run.n_tasks)
-    make, seconds = partial(watch_story, sequence, features, seed, run), seconds_of("alarm", sequence, features, seed)
-    story = running.waited(_stories, key, make, "Watching the tasks", seconds)
+    make = partial(watch_story, sequence, features, seed, run)
+    expected = partial(seconds_of, "alarm", sequence, features, seed)
+    story = running.waited(_stories, key, make, "Watching the tasks", expected)
     said = arrival_sentences(story, result.k, alpha)
     st.markdown(f"**{said[0]}** " + " ".join(said[1:]))
     charts.show(evolving.watch_chart, story, alpha, name="watch-chart")

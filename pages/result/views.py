@@ -266,8 +266,8 @@ def _task(report: Report, sequence: imrc.TaskSequence) -> None:
     charts.show(result.run_story, run, task, name="task-story")
     head, settings = sequence.head(run.n_tasks), run.settings
     key, make = (head.fingerprint, settings, task, rule), partial(task_weights, head, settings, task - 1, rule)
-    seconds = running.expected_s(head, replace(settings, repetitions=1))
-    table = running.waited(_weights_kept, key, make, "Learning the first repetition again", seconds)
+    expected = partial(running.expected_s, head, replace(settings, repetitions=1))
+    table = running.waited(_weights_kept, key, make, "Learning the first repetition again", expected)
     st.markdown(weights_sentence(table, task - 1))
     charts.show(what_if.weights_chart, table, task - 1, name="task-weights")
     st.caption(f"From the first of {settings.repetitions} repetitions.")

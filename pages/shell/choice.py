@@ -99,8 +99,7 @@ def _quoted(value: object) -> str:
 def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dict[str, str]]:
     """Build a choice with every value in its range from anything a link or a widget may hold, such as strings.
 
-    Also returned is one sentence for each value that was corrected, by the value's name. `known` are the datasets this
-    visitor can use.
+    Also returned is a sentence for each corrected value, by its name. `known` are the datasets this visitor can use.
     """
     notes: dict[str, str] = {}
 

@@ -100,19 +100,22 @@ def may_run(sequence: imrc.TaskSequence, settings: RunSettings) -> bool:
 
 def diagnosed(sequence: imrc.TaskSequence, spec: FeatureSpec, seed: int) -> Assessment:
     """Return the diagnosis of a sequence from all samples, made once per sequence and representation."""
-    key, seconds = (sequence.fingerprint, spec, seed), 0.0
+    key = sequence.fingerprint, spec, seed
     if _diagnoses.get(key) is None:
         less = "To make it smaller, use fewer tasks k or fewer frequencies."
         if not keeping.fits("diagnosis", diagnosis_cells(sequence, spec, seed), less):
             st.stop()
-        seconds = seconds_of("diagnosis", sequence, spec, seed)
     # Frozen result, read only: one copy serves everyone.
     make = partial(assess, sequence, features=spec, seed=seed)
-    return state.named(waited(_diagnoses, key, make, "Diagnosing the sequence", seconds), sequence)
+    expected = partial(seconds_of, "diagnosis", sequence, spec, seed)
+    return state.named(waited(_diagnoses, key, make, "Diagnosing the sequence", expected), sequence)
 
 
-def waited(kept: Kept[K, V], key: K, make: Callable[[], V], what: str, seconds: float) -> V:
+def waited(kept: Kept[K, V], key: K, make: Callable[[], V], what: str, expected_s: Callable[[], float]) -> V:
     """Return what is kept, or make it, which cannot tell how far it is: a spinner says about how long it takes."""
+    if (found := kept.get(key)) is not None:
+        return found
+    seconds = expected_s()
     with st.spinner(f"{what}, about {duration(seconds)} …" if seconds > 1.0 else f"{what} …"):
         return kept.get_or_make(key, make)
 

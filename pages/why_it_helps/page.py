@@ -129,9 +129,9 @@ def guarantee(report: Report) -> None:
         run = run.seen_as("continual")  # bounds are of what was learnt, not of what is averaged
     sequence, spec, seed = state.visit().sequence(), run.settings.features, run.settings.seed
     make = partial(guarantees.plug_in, sequence, spec, seed=seed)
-    seconds = seconds_of("bounds", sequence, spec, seed) * min(1.0, 24 / len(sequence))  # 24 tasks are solved
+    expected = partial(seconds_of, "bounds", sequence.head(guarantees.SOLVED), spec, seed)
     key = sequence.fingerprint, spec, seed
-    stand_in = running.waited(_plug_ins, key, make, "Solving the tasks with all samples", seconds)
+    stand_in = running.waited(_plug_ins, key, make, "Solving the tasks with all samples", expected)
     limit = guarantees.admissible_kappa(stand_in, diagnosis)
     allowed = limit.value if math.isfinite(limit.value) else limit.from_features
     suggested = min(float(math.ceil(max(allowed, 1.0))), _LARGEST_KAPPA)

@@ -274,7 +274,7 @@ def first_look(cut: Cut, limit: int) -> tuple[int, Any]:
         _kept(middle.radio, "own_all", list(shown), usual="newest", horizontal=True, format_func=shown.get)
     sizes = cut.sequence.sizes
     smallest = int(sizes.argmin())
-    name = " ".join(filter(None, reversed(date_parts(cut.sequence.labels[smallest]))))
+    name = " ".join(date_parts(cut.sequence.labels[smallest])).strip()
     st.caption(
         f"At most {limit:,} training samples: the smallest task, {plain(name)}, has {sizes[smallest]:,} rows, of which "
         f"{sizes[smallest] - limit:,} are for testing."

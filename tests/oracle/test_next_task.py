@@ -77,9 +77,9 @@ def test_one_rate_with_gaps_and_tasks_without_labels(seed):
     tau_fwd, s_fwd = track_forward(averages, s, d)
     tau_fb, s_fb = track_forward_backward(averages, s, d)
     for estimate, mean, mse in [
-        (step[1], tau_fwd[-1], s_fwd[-1]),
+        (step.forward, tau_fwd[-1], s_fwd[-1]),
         (learner.predicted(3.0), tau_fwd[-1], s_fwd[-1] + 3 * rho),
-        *zip(step[2:], tau_fb[-2::-1], s_fb[-2::-1], strict=True),
+        *zip(step.revised, tau_fb[-2::-1], s_fb[-2::-1], strict=True),
     ]:
         np.testing.assert_allclose(estimate.mean, mean, rtol=1e-12, atol=1e-12)
         # A task of which hardly anything is known is as good as one sample.

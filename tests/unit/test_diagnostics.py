@@ -287,7 +287,7 @@ def simulated_means(kind, seed):
 @pytest.mark.parametrize("kind", [*SCENARIOS, "smooth"])
 def test_sentences_never_contradict_each_other(kind):
     said = set()
-    for seed in range(30):
+    for seed in range(60):
         result = replace(assess(simulated_means(kind, seed), 1.0, permutations=99, seed=seed), n=10.0)
         verdict, tests = result.verdict, result.innovations
         meaning, order = words_.meaning_sentence(result, 10), order_sentence(verdict)

@@ -40,7 +40,7 @@ def learnt(sequence, model):
 
 
 def rules_of(steps):
-    return np.array([rule.coef for step in steps for rule in step])
+    return np.array([rule.coef for step in steps for rule in (step.alone, step.forward, *step.revised)])
 
 
 def tight(monkeypatch):
@@ -139,13 +139,13 @@ def test_the_method_written_again_gives_the_same_rules_and_shares(monkeypatch, C
     loose = []
     for (X1, y), gap in zip(data, gaps, strict=True):
         step = usual.step(X1, y, gap)
-        found = [one.coef for one in (*step[1:], usual.predicted())]
+        found = [one.coef for one in (step.forward, *step.revised, usual.predicted())]
         loose.append((found, usual.shares(), usual.shares(coming=True)))
     tight(monkeypatch)
     again = method(data, gaps, C, b=2)
     for (X1, y), gap, (rules, at, before), (near, *near_shares) in zip(data, gaps, again, loose, strict=True):
         step = exact.step(X1, y, gap)
-        found = [one.coef for one in (*step[1:], exact.predicted())]
+        found = [one.coef for one in (step.forward, *step.revised, exact.predicted())]
         np.testing.assert_allclose(exact.shares(), at, atol=1e-5)
         np.testing.assert_allclose(exact.shares(coming=True), before, atol=1e-5)
         np.testing.assert_allclose(found, rules, atol=1e-5)
@@ -167,7 +167,7 @@ def test_a_fixed_rate_is_the_only_candidate(rate):
     N = 10.0
     for _ in range(4):
         N = 10.0 + N / (1.0 + rate * N)
-    assert step[1].ess == pytest.approx(N)
+    assert step.forward.ess == pytest.approx(N)
 
 
 def steps_of_means(count, n, step, seed=0):
@@ -196,19 +196,19 @@ def test_effective_samples_follow_the_change_and_not_the_labels():
     worth = {}
     for step in (0.0, 0.3, 1.0):
         steps = [learnt(steps_of_means(12, 20, step, seed), learner())[-1] for seed in range(5)]
-        worth[step] = np.mean([one[1].ess for one in steps])
-        assert all(one[2].ess >= one[1].ess for one in steps)
+        worth[step] = np.mean([one.forward.ess for one in steps])
+        assert all(one.revised[0].ess >= one.forward.ess for one in steps)
     assert worth[0.0] > 1.5 * worth[0.3] > 1.5 * 1.2 * worth[1.0] > 1.5 * 1.2 * 15.0
     near, far = learner(W=1), learner()
     data = [*steps_of_means(6, 20, 0.0), *steps_of_means(2, 20, 0.0, 1)]
-    assert learnt(data[:7], near)[-1][1].ess < learnt(data[:7], far)[-1][1].ess
+    assert learnt(data[:7], near)[-1].forward.ess < learnt(data[:7], far)[-1].forward.ess
 
 
 def test_loss_01_has_the_same_shares_and_mean_vectors_and_no_rule():
     data = list(tasks(6, 12, turn=0.3))
     log, zero_one = learner(), learner(loss="0-1")
     for one, other in zip(learnt(data, log), learnt(data, zero_one), strict=True):
-        for mine, theirs in zip(one[1:], other[1:], strict=True):
+        for mine, theirs in zip((one.forward, *one.revised), (other.forward, *other.revised), strict=True):
             np.testing.assert_allclose(theirs.mean, mine.mean, rtol=1e-9)
             np.testing.assert_allclose(theirs.mse, mine.mse, rtol=1e-9)
             assert theirs.coef.size == 0
@@ -248,15 +248,15 @@ def test_two_periods_ahead_the_moving_rule_goes_twice_as_far(n):
 def test_a_task_without_labels_leaves_the_accounts_and_has_a_rule():
     data = list(tasks(6, 20, turn=0.3))
     model = learner()
-    ess = learnt(data[:5], model)[-1][1].ess
+    ess = learnt(data[:5], model)[-1].forward.ess
     shares = model.shares(), model.shares(coming=True)
     step = model.step(data[5][0], None)
-    assert np.isnan(step[0].coef).all()
-    assert np.isinf(step[0].mse).all()
-    assert np.isfinite(step[1].coef).all()
-    assert step[1].ess < ess
+    assert np.isnan(step.alone.coef).all()
+    assert np.isinf(step.alone.mse).all()
+    assert np.isfinite(step.forward.coef).all()
+    assert step.forward.ess < ess
     np.testing.assert_equal((model.shares(), model.shares(coming=True)), shares)
-    assert np.isfinite(model.step(*data[4])[2].coef).all()
+    assert np.isfinite(model.step(*data[4]).revised[0].coef).all()
 
 
 @pytest.mark.parametrize("n", [1, 2])
@@ -277,7 +277,7 @@ def test_a_class_that_appears_late():
     steps = learnt(data, model)
     assert np.isfinite(rules_of(steps)).all()
     X1, y = data[-1]
-    early, late = ((X1 @ step[1].coef.reshape(3, -1).T).argmax(axis=1) for step in (steps[2], steps[5]))
+    early, late = ((X1 @ step.forward.coef.reshape(3, -1).T).argmax(axis=1) for step in (steps[2], steps[5]))
     assert (early < 2).all()
     assert np.mean(late[y == 2] == 2) > 0.7
 
@@ -289,10 +289,10 @@ def test_of_more_rows_than_are_stored_the_oldest_go():
     model = learner(b=2, rate=0)
     steps = learnt(tasks(9, 600), model)
     # Six tasks at least, though four would hold 2,000 rows.
-    assert (len(model._store.y), len(model._averages), len(steps[-1][1].weights)) == (3600, 6, 6)
+    assert (len(model._store.y), len(model._averages), len(steps[-1].forward.weights)) == (3600, 6, 6)
     # What is dropped counts no more, neither in the rule nor in what it is worth.
-    np.testing.assert_allclose(steps[-1][1].weights, np.full(6, 1 / 6))
-    assert steps[-1][1].ess == pytest.approx(3600.0)
+    np.testing.assert_allclose(steps[-1].forward.weights, np.full(6, 1 / 6))
+    assert steps[-1].forward.ess == pytest.approx(3600.0)
     small = learner(b=2, rate=0)
     learnt(tasks(50, 90), small)
     assert len(small._store.y) == 23 * 90  # just enough for 2,000
@@ -303,7 +303,7 @@ def test_what_is_stored_does_not_depend_on_b_up_to_five():
     rules, aheads = [], []
     for b in (0, 5):
         model = learner(b=b)
-        rules.append([step[1].coef for step in learnt(data, model)])
+        rules.append([step.forward.coef for step in learnt(data, model)])
         aheads.append(model.predicted().coef)
         assert len(model._store.y) == 6 * 600
     np.testing.assert_array_equal(rules[0], rules[1])
@@ -332,4 +332,4 @@ def test_revising_now_or_not_changes_no_later_rule():
     for j, (X1, y) in enumerate(data):
         step = seldom.step(X1, y, revise=j == 5)
     np.testing.assert_array_equal(seldom.predicted().coef, always.predicted().coef)
-    assert len(step[2:]) == 3
+    assert len(step.revised) == 3

@@ -29,7 +29,6 @@ METHODS = ("gem", "condor", "majority")
 
 @pytest.fixture(scope="module")
 def scores() -> pd.DataFrame:
-    """Errors of the methods, whichever of them a table is asked for."""
     sequence = datasets.load("random_walk", tasks=5, seed=0)
     jobs = [{"preset": "paper"}, {"preset": "recommended"}, *({"methods": (name,)} for name in METHODS)]
     return score_table([evaluate(sequence, n=8, repetitions=3, features="automatic", **job) for job in jobs])
