@@ -154,7 +154,7 @@ def test_weights_without_rows_held_back_by_the_recursions():
     for last in (10, 8):
         weights = RateWeights([one.rate for one in CANDIDATES], 3)
         for j in range(6):
-            weights.add(10 if j < 5 else last, 1.5, 0)
+            weights = weights.after(10 if j < 5 else last, 1.5, 0)
         given.append(weights.forward(8))
         np.testing.assert_array_equal(weights.forward()[0].sum(axis=1), np.ones(len(CANDIDATES)))
     for one, other in zip(*given, strict=True):
