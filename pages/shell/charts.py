@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
-import plotly.io as pio
 import streamlit as st
 from joblib import hash as content_hash
 
@@ -51,9 +51,9 @@ def drawing(
         if dark:
             on_dark(figure)
         # Read back, numbers stand packed as they are sent: copying them for a visitor takes no time, and no array that
-        # somebody else holds can change them.
-        spec = pio.to_json(figure, validate=False)
-        return Drawing(title, unit, words, pio.from_json(spec), len(spec))
+        # somebody else holds can change them. What was a figure is valid, and checking it again takes the longest.
+        spec = figure.to_json(validate=False)
+        return Drawing(title, unit, words, go.Figure(json.loads(spec), _validate=False), len(spec))
 
     # By a checksum of the whole content of everything it is made from.
     return _kept.get_or_make(content_hash((builder, values, options, narrow, dark), hash_name="sha1"), make)

@@ -15,9 +15,13 @@ from pathlib import Path
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 
+import imrc.tables
 from imrc.evaluation.settings import STRATEGY_TITLES
+from imrc.tables.apart import read_apart
+from imrc.tables.table import Reading
 from imrc.wording import RULES
 from pages.shell import running
 from tests.conftest import ROOT
@@ -51,12 +55,26 @@ def settle(page) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _packages_are_searched_once() -> Iterator[None]:
-    """Every new AppTest searches all installed packages for components, which takes longer than most pages."""
-    found = manifest_scanner.scan_component_manifests()
+def _as_quick_as_a_server() -> Iterator[None]:
+    """AppTest searches all packages for components, compiles scripts at each run, and asks all the time for its end."""
+    found, scripts = manifest_scanner.scan_component_manifests(), ScriptCache()
+    ask, name = local_script_runner.require_widgets_deltas, "require_widgets_deltas"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", lambda: found)
+        for module in (app_test, local_script_runner):
+            patch.setattr(module, "ScriptCache", lambda: scripts)
+        patch.setattr(local_script_runner, name, lambda run, most: (run._script_thread.join(most), ask(run, 0.1)))
         yield
+
+
+_read: dict[tuple, imrc.tables.Table] = {}
+
+
+def read_once(data: bytes, name: str, reading: Reading) -> imrc.tables.Table:
+    """Many tests open the same files, and each is read in a process of its own."""
+    if (key := (data, name, repr(reading))) not in _read:
+        _read[key] = read_apart(data, name, reading)
+    return _read[key]
 
 
 @pytest.fixture
@@ -85,6 +103,7 @@ def app(request, compiled) -> Callable[..., AppTest]:
     if "monkeypatch" in request.fixturenames:
         request.getfixturevalue("nothing_kept")
     monkeypatch = request.getfixturevalue("monkeypatch")
+    monkeypatch.setattr(imrc.tables, "read_apart", read_once)
     # Which run waits for a button must not depend on what else this machine does.
     monkeypatch.setattr(running, "AT_ONCE_S", 600.0)
 

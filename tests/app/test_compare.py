@@ -39,11 +39,8 @@ def shown(test):
 
 
 def test_built_in_data_have_shipped_results_at_once(app, monkeypatch):
-    def refuse(*_arguments, **_more):
-        raise AssertionError("computed on the page")
-
     test = app(dataset="identical", k="4", n="12", repetitions="1")
-    monkeypatch.setattr(running, "iter_run", refuse)
+    monkeypatch.setattr(running, "iter_run", lambda *_, **__: pytest.fail("computed on the page"))
     test = test.switch_page(PAGE).run()
     scores = shipped.comparison("identical")
     sizes = sorted(set(scores["n"]))
@@ -80,7 +77,7 @@ def test_what_is_measured_has_the_numbers_of_the_library(compare, monkeypatch):
 
 
 def test_a_method_that_is_stopped_is_left_out(compare):
-    test = compare()
+    test = compare(repetitions="2")
     test.multiselect(key="compare_methods").set_value(["gem"]).run()
     # As if Stop had been pressed while ELLA was running.
     sequence, visit = imrc.datasets.load("random_walk", tasks=5, seed=0), test.session_state["visit"]

@@ -34,10 +34,7 @@ def test_pages_without_a_run_have_no_settings_and_lose_none(app, entry):
 
 
 def test_a_first_visit_leaves_the_link_alone(app):
-    test = app()
-    assert link(test) == {}
-    test = app(**SMALL)
-    assert link(test) == SMALL
+    assert (link(app()), link(app(**SMALL))) == ({}, SMALL)
 
 
 def test_a_click_that_overtakes_the_new_link_is_not_back(app, monkeypatch):

@@ -126,7 +126,7 @@ def test_nonsense_for_the_controls_is_ignored(app):
 
 
 def test_an_uploaded_file_is_named_in_the_link_but_not_in_it(app):
-    test = app(n="6", b="2").switch_page(FILES["your-data"]).run()
+    test = app(n="6", b="2", repetitions="2").switch_page(FILES["your-data"]).run()
     test.button(key="own_sample").click().run()
     test.button(key="own_use").click().run()
     written = link(test)

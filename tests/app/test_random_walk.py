@@ -1,4 +1,4 @@
-"""Two hundred things a visitor can do, in random order given by a seed, on all pages: none may fail."""
+"""A hundred things a visitor can do, in random order given by a seed, on all pages: none may fail."""
 
 import os
 from typing import Any
@@ -15,14 +15,14 @@ from pages.registry import PAGES
 from pages.shell import running
 from tests.unit.known_files import table
 
-ACTIONS = int(os.environ.get("IMRC_WALK_ACTIONS", "200"))
+ACTIONS = int(os.environ.get("IMRC_WALK_ACTIONS", "100"))
 STARTS = (
     {"dataset": "identical"},
     {"dataset": "random_walk", "preset": "paper"},
     {"dataset": "trend", "loss": "0-1", "features": "standardised"},
     {"dataset": "rotated_digits", "preset": "paper"},
 )
-SMALL = {"k": 5, "n": 20, "repetitions": 2, "frequencies": 30}
+SMALL = {"k": 5, "n": 12, "repetitions": 2, "frequencies": 20}
 """Values above which a step would take long and show nothing new; the widgets allow far more."""
 KINDS = (
     "button", "button_group", "checkbox", "file_uploader", "multiselect", "number_input", "select_slider", "selectbox",
@@ -131,7 +131,7 @@ def walk(test: AppTest, seed: int, actions: int) -> list[str]:
 @pytest.mark.timeout(max(400, ACTIONS))
 @pytest.mark.parametrize("part", range(len(STARTS)))
 def test_random_walk_through_all_controls(app, part):
-    test = app(**STARTS[part], k="4", n="5", repetitions="1", frequencies="30")
+    test = app(**STARTS[part], k="4", n="5", repetitions="1", frequencies="20")
     test.default_timeout = 300  # the limit of the whole walk is the test's
     path = walk(test, seed=1000 + part, actions=ACTIONS // len(STARTS))
     assert len(path) == ACTIONS // len(STARTS)

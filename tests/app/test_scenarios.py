@@ -9,22 +9,23 @@ from pages.result.views import EXPERTS, VIEWS
 from pages.shell import running
 from tests.app.conftest import link, texts
 
-SMALL = {"dataset": "random_walk", "k": "6", "n": "5", "repetitions": "3"}
+SMALL = {"dataset": "random_walk", "k": "5", "n": "5", "repetitions": "2"}
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_every_view_follows_the_scenario(app, name):
     test = app(**SMALL, **({} if name == "continual" else {"scenario": name}))
     assert any(HEADLINES[SCENARIOS[name].kind] in one.proto.help for one in test.caption)
-    expected = imrc.evaluate(imrc.datasets.load("random_walk", tasks=6), n=5, repetitions=3, scenario=name)
+    expected = imrc.evaluate(imrc.datasets.load("random_walk", tasks=5), n=5, repetitions=2, scenario=name)
     main = SCENARIOS[name].main
     assert with_error(expected.headline()[main]) in texts(test)
     assert link(test).get("scenario", "continual") == name
     for view in VIEWS:
         test.radio(key="view").set_value(view).run()
     test.session_state["experts"] = True
+    test.run()
     for part in EXPERTS:
-        test.run().radio(key="expert").set_value(part).run()
+        test.radio(key="expert").set_value(part).run()
     for page in ("why_it_helps", "against_others", "evolving"):
         if page == "against_others":
             test.session_state["compare_measure"], test.session_state["compare_experts"] = True, True

@@ -58,10 +58,10 @@ def test_a_stored_run_shows_at_once_and_equals_the_computed_one(app, monkeypatch
 
 def test_what_comes_with_the_app_needs_no_run_until_more_than_errors_is_asked_for(app, monkeypatch):
     monkeypatch.setattr(running, "_compute", lambda *_, **__: pytest.fail("a run was started"))
-    test, sequence = app(), imrc.datasets.load("six_or_nine")
+    test, sequence = app(repetitions="2"), imrc.datasets.load("six_or_nine")
     for name, value in (("n", 6), ("b", 1), ("W", 3)):
         test.number_input(key=name).set_value(value).run()
-    held = grid.run(sequence, RunSettings(n=6, W=3)).answering(RunSettings(n=6, b=1, W=3), sequence)
+    held = grid.run(sequence, RunSettings(n=6, W=3)).answering(RunSettings(n=6, b=1, W=3, repetitions=2), sequence)
     for rule, name in (("single", "alone"), ("forward_backward", "forward and backward")):
         assert metrics(test)[f"Error, {name}"] == with_error(held.headline()[rule])
     assert "These errors come with the app, computed by" in " ".join(one.proto.help for one in test.caption)

@@ -33,14 +33,9 @@ EXTRA_KEYS = (
 
 
 def _valid(rng: np.random.Generator, name: str) -> str:
-    words = {
-        "dataset": list(datasets.names()),
-        "features": list(FEATURE_KINDS),
-        "preset": list(PRESETS),
-        "loss": list(SETTINGS["loss"].words),
-    }
+    words = {"dataset": datasets.names(), "features": FEATURE_KINDS, "preset": PRESETS, "loss": SETTINGS["loss"].words}
     if name in words:
-        return str(words[name][rng.integers(len(words[name]))])
+        return str(list(words[name])[rng.integers(len(words[name]))])
     return str(rng.integers(1, 30))
 
 

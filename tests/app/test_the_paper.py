@@ -85,11 +85,8 @@ def test_every_figure_of_every_run(page):
 
 
 def test_page_computes_nothing_and_is_quick(page, monkeypatch):
-    def refuse(*_arguments, **_more):
-        raise AssertionError("computed on the page")
-
-    monkeypatch.setattr("imrc.evaluation.run.evaluate", refuse)
-    monkeypatch.setattr("imrc.evaluation.run.iter_run", refuse)
+    for name in ("evaluate", "iter_run"):
+        monkeypatch.setattr(f"imrc.evaluation.run.{name}", lambda *_, **__: pytest.fail("computed on the page"))
     spent = []
     for _ in range(3):
         started = time.process_time()

@@ -47,12 +47,11 @@ class Visitor:
         token = next(cookie.value or "" for cookie in jar if cookie.name == "_streamlit_xsrf").strip('"')
         bound = "x" * 40
         head = f'--{bound}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
-        request = urllib.request.Request(
-            f"{self._url}/_stcore/upload_file/{self.session}/file-{number}",
-            head.encode() + content + f"\r\n--{bound}--\r\n".encode(),
-            {"Content-Type": f"multipart/form-data; boundary={bound}", "X-Xsrftoken": token},
-            method="PUT",
-        )
+        parts = head.encode(), content, f"\r\n--{bound}--\r\n".encode()
+        of = {"Content-Type": f"multipart/form-data; boundary={bound}", "X-Xsrftoken": token}
+        of["Content-Length"] = str(sum(map(len, parts)))
+        where = f"{self._url}/_stcore/upload_file/{self.session}/file-{number}"
+        request = urllib.request.Request(where, parts, of, method="PUT")
         try:
             with opener.open(request, timeout=60) as answer:
                 return answer.status

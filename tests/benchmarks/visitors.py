@@ -6,6 +6,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -53,15 +54,15 @@ def settings_of(number: int, turn: int) -> tuple[str, int, int]:
     return DATASETS[number % len(DATASETS)], 1000 * number + turn, 4 + number % 5
 
 
-def visit(url: str, number: int, until: float, think: float, settings: int, report: Report) -> None:
-    """Be one visitor until the time is over."""
+def visit(url: str, number: int, until: float, think: float, settings: int, report: Report, turns: int | None) -> None:
+    """Be one visitor until the time, or the number of turns if there is one, is over."""
     rng = np.random.default_rng(number)
     dataset, seed, n = settings_of(number, 0)
     try:
         visitor = Visitor(url, dataset=dataset, k=K, n=n, repetitions=REPETITIONS, seed=seed)
         visitor.see(seconds=300)
         had = {seed}
-        while True:
+        for turn in count():
             wanted = expected(*settings_of(number, seed - 1000 * number))
             shown = {card: visitor.metrics.get(card) for card in wanted}
             if shown != wanted:
@@ -71,7 +72,7 @@ def visit(url: str, number: int, until: float, think: float, settings: int, repo
             if visitor.failures or "went wrong" in visitor.alerts:
                 report.problems.append(f"visitor {number}: {visitor.failures} {visitor.alerts}")
             time.sleep(rng.uniform(0.5, 1.5) * think)
-            if time.monotonic() > until:
+            if turn == turns or time.monotonic() > until:
                 break
             seed = 1000 * number + int(rng.integers(settings))
             seconds = visitor.see("Run", seconds=300, Seed=float(seed))
@@ -94,7 +95,7 @@ def processor_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / 100
 
 
-def study(visitors: int, seconds: float, think: float, settings: int = 4) -> Report:
+def study(visitors: int, seconds: float, think: float, settings: int = 4, turns: int | None = None) -> Report:
     """Let visitors use a fresh server for so many seconds, with pauses of `think` on average; return what they met."""
     report = Report()
     for number in range(visitors):
@@ -105,9 +106,10 @@ def study(visitors: int, seconds: float, think: float, settings: int = 4) -> Rep
         with_solver.see(seconds=300)
         with_solver.close()
         before, started = processor_s(process.pid), time.monotonic()
-        given = started + seconds, think, settings, report
+        given = started + seconds, think, settings, report, turns
         threads = [threading.Thread(target=visit, args=(url, i, *given), daemon=True) for i in range(visitors)]
-        arrivals = [started + 0.2 * seconds * number / visitors for number in range(visitors)]
+        within = 0.2 * seconds if turns is None else 2.0
+        arrivals = [started + within * number / visitors for number in range(visitors)]
         while time.monotonic() < started + seconds + 120 and any(t.is_alive() or t.ident is None for t in threads):
             while arrivals and arrivals[0] <= time.monotonic():
                 threads[visitors - len(arrivals)].start()
