@@ -225,8 +225,7 @@ class Repetition:
         self._sequence, self._seed, self._places = sequence, seed, places
         self._n, self._threads = settings.n, threads
         self._mapped = MappedRows(sequence, settings.features, self.draw(0).pool, seed)
-        imrc = "imrc" in settings.methods
-        learner = settings.learner
+        imrc, learner = "imrc" in settings.methods, settings.learner
         # In multi-task learning, tasks are learnt again once all have arrived.
         self._once = len(sequence) - 1 if settings.scenario == "multi_task" else None
         if self._once is not None:

@@ -72,8 +72,7 @@ def _stratified(y: NDArray[np.int64], n: int, n_classes: int, generator: np.rand
 def draw_task(y: NDArray[np.int64], n: int, n_classes: int, seed: np.random.SeedSequence) -> TaskDraw:
     """Split one task (encoded labels) at random into test rows, whatever n, and n stratified training rows."""
     generator = np.random.default_rng(seed)
-    order = generator.permutation(len(y))
-    cut = held_out(len(y))
+    order, cut = generator.permutation(len(y)), held_out(len(y))
     test, pool = order[:cut], order[cut:]
     return TaskDraw(pool[_stratified(y[pool], n, n_classes, generator)], pool, test)
 

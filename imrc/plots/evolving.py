@@ -100,8 +100,7 @@ def variogram_chart(result: Assessment) -> go.Figure:
 
 def _blocks(distance: Floats) -> tuple[Floats, int]:
     """Average a long distance matrix in blocks; the diagonal is left out of the averages."""
-    k = len(distance)
-    values = distance.copy()
+    k, values = len(distance), distance.copy()
     np.fill_diagonal(values, np.nan)
     size = math.ceil(k / CELLS)
     if size == 1:

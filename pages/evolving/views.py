@@ -180,8 +180,7 @@ def feature_names(choice: Choice) -> tuple[str, ...]:
 
 def _in_columns(choice: Choice) -> tuple[Assessment, tuple[str, ...]]:
     """Return a diagnosis whose components have names, if the columns do: of random features, of these themselves."""
-    names = feature_names(choice)
-    sequence = state.visit().sequence_for(choice)
+    names, sequence = feature_names(choice), state.visit().sequence_for(choice)
     if names or not sequence.feature_names:
         return running.assessment(choice), names
     plain = replace(choice, settings=replace(choice.settings, features=FeatureSpec(kind="standardised")))

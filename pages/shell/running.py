@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -143,8 +144,11 @@ def solver() -> Solver:
 
 def compile_early() -> None:
     """Compile the solver beside the server, whose first visitors see what comes with the app, and load it."""
+    kinds = (Path(imrc.solvers.__file__).parent.rglob(f"*.{kind}") for kind in ("py", "nbi"))
+    source, compiled = (max((one.stat().st_mtime for one in files), default=0.0) for files in kinds)
     with solver().lock:
-        subprocess.run([sys.executable, "-c", "from imrc.solvers import warm_up; warm_up()"], check=False)
+        if compiled < source:  # what was compiled since is loaded in a second
+            subprocess.run([sys.executable, "-c", "from imrc.solvers import warm_up; warm_up()"], check=False)
         warm_up()
         solver().done = True
 

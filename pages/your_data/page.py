@@ -12,8 +12,7 @@ from pages.your_data import own_file
 def _show() -> None:
     """Show the page; a variable of the script itself would keep the last visitor's table for ever."""
     st.markdown("# Use your own table: pick the column to predict and how rows form tasks")
-    visit = state.visit()
-    hint = st.empty()
+    visit, hint = state.visit(), st.empty()
     table = own_file.choose()
     if table is None and visit.own_wanted:
         hint.info(f"{visit.asks_for()}, and all its settings return.", icon=":material/upload:")

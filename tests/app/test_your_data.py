@@ -237,9 +237,8 @@ def test_a_download_that_fails_says_so_and_after_one_the_dataset_can_be_run(app,
     test.button(key="download_power_supply").click().run()
     assert "cannot be reached" in " ".join(error.value for error in test.error)
     monkeypatch.setattr(datasets, "download", put)
+    test.number_input(key="k").set_value(3)
     test.button(key="download_power_supply").click().run()
     assert len(seen) == 2
     assert not [button for button in test.button if button.key == "download_power_supply"]
-    test.number_input(key="k").set_value(3)
-    test.run()
     assert "On *Power Supply*" in texts(test)
