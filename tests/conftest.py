@@ -1,5 +1,6 @@
 """Data, golden files and random instances shared by the tests."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
+gc.disable()  # until all is collected, of which nothing is ever garbage
 ROOT = Path(__file__).resolve().parents[1]
 QUICK = {"unit", "oracle", "golden", "property"}
 GOLDEN_HERE = Path(__file__).parent / "golden"
@@ -80,6 +82,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Compile where a test asks for it, before the first one: limits of tests are for running, not for compiling."""
+    gc.freeze()
+    gc.enable()
     wanted = any("compiled" in getattr(item, "fixturenames", ()) for item in session.items)
     if wanted and not session.config.option.collectonly:
         from imrc.solvers import warm_up

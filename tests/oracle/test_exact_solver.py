@@ -73,7 +73,7 @@ def test_published_inputs(path):
         golden = dict(file)
     n_classes, tasks = int(golden["n_classes"]), len(golden["X_train"])
     checked = empty = 0
-    for j in range(tasks):
+    for j in range(0, tasks, 1 + golden["X_train"].shape[1] // 50):  # of a hundred instances each third
         X1 = np.hstack([np.ones((len(golden["X_train"][j]), 1)), golden["X_train"][j]])
         vectors = [(golden["tau_single"][j], golden["s_single"][j]), (golden["tau_fwd"][j], golden["s_fwd"][j])]
         vectors += [
@@ -89,10 +89,10 @@ def test_published_inputs(path):
 
 @pytest.mark.parametrize("kind", ["plain", "moved", "zero", "missing", "repeated", "scales"])
 def test_random_problems(kind):
-    """30 problems of each kind: up to 30 instances, 40 features, 4 classes."""
+    """15 problems of each kind: up to 30 instances, 40 features, 4 classes."""
     rng = np.random.default_rng(sum(map(ord, kind)))
     empties = 0
-    for seed in range(30):
+    for seed in range(15):
         n_classes = int(rng.integers(2, 5))
         X1, tau, lam = random_problem(int(rng.integers(2, 30)), int(rng.integers(1, 40)), n_classes, seed)
         if kind == "moved":  # the mean vector of another task
@@ -110,7 +110,7 @@ def test_random_problems(kind):
             factor[0] = 1.0
             X1, tau, lam = X1 * factor, tau * factor, lam * factor
         empties += check(X1, tau, lam)
-    assert empties > 0 if kind == "moved" else empties < 30
+    assert empties > 0 if kind == "moved" else empties < 15
 
 
 @pytest.mark.parametrize("box", [0.05, 0.5, 3.0])
@@ -119,7 +119,7 @@ def test_box(box):
         check(*random_problem(12, 30, 3, seed), box=box)
 
 
-def test_given_box_is_kept_and_a_wide_one_changes_nothing():
+def test_given_box_is_kept_a_wide_one_changes_nothing_and_nothing_is_printed(capfd):
     X1, tau, lam = random_problem(15, 20, 2, seed=2)
     free, wide, tight = (exact(X1, tau, lam, box=box) for box in (None, 50.0, 0.01))
     assert free.box is None
@@ -127,6 +127,8 @@ def test_given_box_is_kept_and_a_wide_one_changes_nothing():
     assert wide.value == pytest.approx(free.value, abs=1e-7)
     assert tight.value > free.value + 1e-3
     assert "|mu| <= 0.01" in tight.status
+    assert "is empty" in exact(X1, tau + 1.0, lam).status
+    assert capfd.readouterr() == ("", "")
 
 
 def test_many_instances_are_generated_as_needed():
@@ -176,13 +178,6 @@ def test_a_warm_start_leads_to_the_same_optimum_in_fewer_iterations(n, shift):
     # What was not zero elsewhere is only a guess: any other start gives the same.
     rough = np.random.default_rng(1).normal(size=tau.size) * (np.arange(tau.size) % 3 == 0)
     assert exact(X1, tau, lam, warm_start=rough).value == pytest.approx(cold.value, abs=1e-7)
-
-
-def test_nothing_is_printed(capfd):
-    X1, tau, lam = random_problem(12, 20, 2, seed=1)
-    exact(X1, tau, lam)
-    exact(X1, tau + 1.0, lam)
-    assert capfd.readouterr() == ("", "")
 
 
 def test_exact_in_threads():

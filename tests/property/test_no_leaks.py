@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 from functools import cache
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -26,8 +27,8 @@ def spec_of(kind):
     return FeatureSpec(kind, frequencies=6) if kind in WITH_FREQUENCIES else FeatureSpec(kind)
 
 
-def numbers_of(sequence, kind, repetitions=2) -> list[dict[str, object]]:
-    """Everything a run says at each step, and every rule it learns."""
+def numbers_of(sequence, kind, most=None) -> list[dict[str, object]]:
+    """Everything a run says at each step, or at so many at most, and every rule it learns."""
     learnt: list[tuple[int, bytes]] = []
 
     class Recorded(Learner):
@@ -39,8 +40,8 @@ def numbers_of(sequence, kind, repetitions=2) -> list[dict[str, object]]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("imrc.evaluation.run.Learner", Recorded)
-        chosen = RunSettings(n=N, b=2, features=spec_of(kind), repetitions=repetitions, methods=METHODS)
-        steps = list(iter_run(sequence, chosen, threads=1))
+        chosen = RunSettings(n=N, b=2, features=spec_of(kind), repetitions=1, methods=METHODS)
+        steps = list(islice(iter_run(sequence, chosen, threads=1), most))
     return [
         {
             "rules": [rule for number, rule in learnt if number == step.step],
@@ -80,10 +81,10 @@ def assert_same_but_for_errors_of(changed, before, after) -> None:
 
 
 @cache
-def usual(kind, source, seed, repetitions=2) -> list[dict[str, object]]:
+def usual(kind, source, seed) -> list[dict[str, object]]:
     """Numbers of what no test has changed: the same for many of them."""
     sequence = read(own_rows(seed)) if source == "rows" else sequence_of(own_tasks(seed))
-    return numbers_of(sequence, kind, repetitions)
+    return numbers_of(sequence, kind)
 
 
 def sequence_of(tasks) -> imrc.TaskSequence:
@@ -116,13 +117,13 @@ def test_later_tasks_change_no_earlier_number(kind, change):
 @pytest.mark.parametrize("changed", range(TASKS))
 @pytest.mark.parametrize("change", ["flip", "stretch"])
 def test_rows_kept_for_testing_change_nothing_but_their_own_errors(kind, changed, change):
-    tasks, before = own_tasks(1), deepcopy(usual(kind, "tasks", 1, 1))
+    tasks, before = own_tasks(1), deepcopy(usual(kind, "tasks", 1))
     X, y = (values.copy() for values in tasks[changed])
     (repetition,) = repetition_seeds(0, 1)
     rows = draw_task(y, N, 2, task_seed(repetition, changed)).test
     X[rows], y[rows] = CHANGES[change](X[rows], y[rows])
     tasks[changed] = X, y
-    assert_same_but_for_errors_of(changed, before, numbers_of(sequence_of(tasks), kind, repetitions=1))
+    assert_same_but_for_errors_of(changed, before, numbers_of(sequence_of(tasks), kind))
 
 
 # One's own table: columns of numbers with gaps, 0 and 1, words, dates.
@@ -171,7 +172,7 @@ def test_cells_of_later_tasks_change_no_earlier_number_of_a_table(kind, first_ch
     start = first_changed * ROWS
     for place, (name, value) in edits:
         rows[start + place % (len(rows) - start)][HEADER.index(name)] = value
-    assert numbers_of(read(rows), kind)[:first_changed] == before[:first_changed]
+    assert numbers_of(read(rows), kind, first_changed) == before[:first_changed]
 
 
 @pytest.mark.slow
@@ -181,7 +182,7 @@ def test_a_whole_column_of_later_tasks_changes_no_number_of_the_first(kind, name
     rows, before = own_rows(2), usual(kind, "rows", 2)
     for row in rows[ROWS:]:
         row[HEADER.index(name)] = value
-    assert numbers_of(read(rows), kind)[0] == before[0]
+    assert numbers_of(read(rows), kind, 1) == before[:1]
 
 
 @pytest.mark.slow
@@ -194,12 +195,12 @@ def test_a_whole_column_of_later_tasks_changes_no_number_of_the_first(kind, name
 def test_test_rows_of_a_table_change_nothing_but_their_own_errors(kind, changed, edits):
     rows = own_rows(3)
     sequence = read(rows)
-    before = deepcopy(usual(kind, "rows", 3, 1))
+    before = deepcopy(usual(kind, "rows", 3))
     (repetition,) = repetition_seeds(0, 1)
     test = draw_task(sequence.encoded(changed), N, 2, task_seed(repetition, changed)).test
     for place, (name, value) in edits:
         rows[changed * ROWS + test[place % len(test)]][HEADER.index(name)] = value
-    assert_same_but_for_errors_of(changed, before, numbers_of(read(rows), kind, repetitions=1))
+    assert_same_but_for_errors_of(changed, before, numbers_of(read(rows), kind))
 
 
 @pytest.mark.parametrize("kind", FEATURE_KINDS)

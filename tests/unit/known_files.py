@@ -669,11 +669,12 @@ def table(rows: int = 12, separator: str = ",", header: str = "x,z,y", y: Callab
     return "\n".join(lines).replace(",", separator) + "\n"
 
 
-def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED, times: int = 1) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", compression, compresslevel=1) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
+        archive.filelist *= times
     return out.getvalue()
 
 
@@ -791,7 +792,7 @@ CASES = [
     case("category with many values", "c,x,y\n" + "".join(f"v{i * i % 37},{i % 3},{'ab'[i % 2]}\n" for i in range(120)), {"label": "y", "block": 40, "max_categories": 5}, size=GOOD, says=("become up to 5 columns of 0 and 1",)),
     case("huge numbers", "x,z,y\n" + "1e308,-1e308,a\n-1e308,1e308,b\n" * 6, size=GOOD),
     # size
-    case("2,000 columns", lambda: (",".join(f"c{j}" for j in range(1999)) + ",y\n" + "".join(",".join(str((i * j + i) % 2003) for j in range(1, 2000)) + f",{'ab'[i % 2]}\n" for i in range(12))).encode(), size=(3, 1999, 2)),
+    case("400 columns", lambda: (",".join(f"c{j}" for j in range(399)) + ",y\n" + "".join(",".join(str((i * j + i) % 2003) for j in range(1, 400)) + f",{'ab'[i % 2]}\n" for i in range(12))).encode(), size=(3, 399, 2)),
     case("6,000 columns", lambda: (",".join(f"c{j}" for j in range(6000)) + "\n").encode() * 3, says=("more than 5,000",)),
     case("a million rows", million_rows, {"label": "y", "block": 1000}, size=(1000, 2, 2)),
     case("too many rows", lambda: b"x,y\n" + b"1,a\n2,b\n" * 1_050_000, says=("2,100,000 rows", "2,000,000 rows")),

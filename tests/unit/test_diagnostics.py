@@ -53,14 +53,14 @@ def cut(X, y, sizes):
 def test_shuffled_rows_show_neither_change_nor_order(sizes):
     quiet = false_alarms = 0
     X, y = pooled(gaussian("random_walk", k=12, n=40) if len(sizes) == 12 else gaussian("identical", k=30, n=100))
-    for seed in range(20):
+    for seed in range(12):
         order = np.random.default_rng(seed).permutation(len(X))
         result = assess(cut(X[order], y[order], sizes), seed=seed)
         quiet += result.verdict.name in ("no_change", "too_few")
         false_alarms += result.p_order <= 0.05
         assert result.n == pytest.approx(len(sizes) / (1 / np.array(sizes)).sum())
-    assert quiet >= 16
-    assert false_alarms <= 4
+    assert quiet >= 10
+    assert false_alarms <= 2
 
 
 @pytest.mark.slow
@@ -69,7 +69,7 @@ def test_order_of_shuffled_tasks_gives_uniform_p_values():
 
     sequence = gaussian("random_walk", k=14, n=40)
     p_values = []
-    for seed in range(60):
+    for seed in range(30):
         order = np.random.default_rng(seed).permutation(14)
         shuffled = TaskSequence(tuple(sequence[j] for j in order))
         p_values.append(assess(shuffled, seed=seed, permutations=199).p_order)
@@ -101,7 +101,7 @@ def test_kinds_are_recognised_in_most_sequences(kind, expected):
 @pytest.mark.slow
 def test_rho_of_the_truth_lies_in_most_intervals():
     inside, ratios = 0, []
-    for seed in range(20):
+    for seed in range(12):
         sequence = gaussian("random_walk", k=30, n=50, seed=seed, change=0.2)
         result = assess(sequence, features=lambda X: X)
         v = result.moments.s.mean(axis=0) * 50
@@ -111,14 +111,14 @@ def test_rho_of_the_truth_lies_in_most_intervals():
         rho, low, high = result.ratio_at()
         inside += low <= truth <= high
         ratios.append(rho / truth)
-    assert inside >= 16
+    assert inside >= 10
     assert 0.8 < np.median(ratios) < 1.25
 
 
 @pytest.mark.slow
 def test_exact_test_of_identical_tasks_keeps_its_level():
-    p_values = np.array([assess(gaussian("identical", k=6, n=12, seed=seed), seed=seed).p_same for seed in range(100)])
-    assert np.count_nonzero(p_values <= 0.05) < 12  # 5 expected; 12 or more have probability .004
+    p_values = np.array([assess(gaussian("identical", k=6, n=12, seed=seed), seed=seed).p_same for seed in range(50)])
+    assert np.count_nonzero(p_values <= 0.05) < 9  # 2.5 expected; 9 or more have probability .003
     assert 0.35 < p_values.mean() < 0.65
 
 
@@ -267,12 +267,11 @@ def test_returns_of_alternating_tasks():
 
 def test_band_holds_the_average_of_independent_tasks():
     inside = []
-    for seed in range(60):
+    for seed in range(30):
         means = np.random.default_rng(seed).normal(size=(20, 12))
         pacf = assess(means, 1.0, seed=seed).pacf
         inside.append((pacf.low[:4] <= pacf.mean[:4]) & (pacf.mean[:4] <= pacf.high[:4]))
-    # 240 values, 95 % expected.
-    assert 0.88 < np.mean(inside) <= 1.0
+    assert 0.88 < np.mean(inside) <= 1.0  # of 120 values, 95 % expected
     assert pacf.low[0] < -1 / 20 < pacf.high[0]
 
 
@@ -287,7 +286,7 @@ def simulated_means(kind, seed):
 @pytest.mark.parametrize("kind", [*SCENARIOS, "smooth"])
 def test_sentences_never_contradict_each_other(kind):
     said = set()
-    for seed in range(60):
+    for seed in range(25):
         result = replace(assess(simulated_means(kind, seed), 1.0, permutations=99, seed=seed), n=10.0)
         verdict, tests = result.verdict, result.innovations
         meaning, order = words_.meaning_sentence(result, 10), order_sentence(verdict)
@@ -382,7 +381,7 @@ def test_false_claims_on_stationary_series(follow, count):
 @pytest.mark.slow
 @pytest.mark.parametrize("by_class", [False, True])
 def test_rows_in_no_order_are_not(by_class):
-    for seed in range(20):
+    for seed in range(10):
         notes = " ".join(assess(rows_of(seed, by_class=by_class), features=None).verdict.notes)
         assert "Successive rows" not in notes
         assert "spread" not in notes

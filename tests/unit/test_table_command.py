@@ -41,33 +41,7 @@ def test_same_numbers_as_the_comparison(capsys, scores, kind):
     assert table["method"].tolist() == expected["method"].tolist()
     columns = ["error", "std", "rank", "average", "newest", "released", "p", "difference", "verdict"]
     pd.testing.assert_frame_equal(table[columns], expected[columns], rtol=1e-15, atol=0, check_dtype=False)
-
-
-def test_imrc_alone_is_evaluate(capsys):
-    table = rows_of(capsys, *SMALL).set_index("method")
-    sequence = datasets.load("random_walk", tasks=5, seed=0)
-    result = evaluate(sequence, n=8, preset="paper", repetitions=3)
-    for rule, method in (("forward_backward", "imrc:paper"), ("single", "imrc:paper:single")):
-        headline = result.headline("released")[rule]
-        assert table.loc[method, "error"] == pytest.approx(headline.mean, rel=1e-15)
-        assert table.loc[method, "std"] == pytest.approx(headline.std, rel=1e-12)
-    assert math.isnan(table.loc["imrc:paper", "printed"]), "the paper has no such data set"
-
-
-@pytest.mark.parametrize(
-    ("kind", "settings"),
-    [("window", {"W2": (3, 2), "W4": (3, 4), "W6": (3, 6)}), ("backward", {"b1": (1, 2)}), ("time", {"b2": (2, 2)})],
-)
-def test_other_windows_and_backward_steps_and_running_times(capsys, kind, settings):
-    table = rows_of(capsys, *SMALL, "--kind", kind, "--methods", "condor").fillna({"setting": ""}).set_index("setting")
-    names = ["W2", "W4", "W6"] if kind == "window" else ["b1", "b2", "b3", "b4", "b5"]
-    assert table.index.tolist() == names + [""] * (kind == "time")
-    assert (table["seconds"] > 0).all()
-    sequence = datasets.load("random_walk", tasks=5, seed=0)
-    for setting, (b, W) in settings.items():
-        result = evaluate(sequence, n=8, b=b, W=W, preset="paper", repetitions=3)
-        for column, kind in (("error", "average"), ("released", "released")):
-            assert table.loc[setting, column] == pytest.approx(result.headline(kind)["forward_backward"].mean)
+    assert table["printed"].isna().all(), "the paper has no such data set"
 
 
 def test_several_tables_share_their_runs_and_hold_the_same_numbers(capsys, monkeypatch):
@@ -79,15 +53,24 @@ def test_several_tables_share_their_runs_and_hold_the_same_numbers(capsys, monke
 
     monkeypatch.setattr(measure, "run_all", counted)
     kinds, few = ("errors", "window", "backward", "time"), [*SMALL, "-k", "4", "--repetitions", "2"]
-    assert main([*few, "--kind", *kinds, "--json"]) == 0
+    assert main([*few, "--methods", "condor", "--json", "--kind", *kinds]) == 0
     together = json.loads(capsys.readouterr().out)["tables"]
-    assert sorted(done) == [(1, 2), (2, 2), (3, 2), (3, 4), (3, 6), (4, 2), (5, 2)]
+    assert sorted(done) == [(1, 2), (2, 2), *[(3, 2)] * 2, (3, 4), (3, 6), (4, 2), (5, 2)]
     assert [told["request"]["kind"] for told in together] == list(kinds)
     for kind, told in zip(kinds, together, strict=True):
-        assert main([*few, "--kind", kind, "--json"]) == 0
+        assert main([*few, "--methods", "condor", "--json", "--kind", kind]) == 0
         (alone,) = json.loads(capsys.readouterr().out)["tables"]
         for ours, theirs in zip(told["rows"], alone["rows"], strict=True):
             assert {**ours, "seconds": 0} == {**theirs, "seconds": 0}
+            assert ours["seconds"] > 0
+    named = [[row["setting"] for row in told["rows"]] for told in together[1:]]
+    assert named == [["W2", "W4", "W6"], [f"b{b}" for b in range(1, 6)], [*(f"b{b}" for b in range(1, 6)), ""]]
+    found = {row["setting"]: row for told in together[1:] for row in told["rows"]}
+    sequence = datasets.load("random_walk", tasks=4, seed=0)
+    for setting, b, W in (("W2", 3, 2), ("W4", 3, 4), ("W6", 3, 6), ("b1", 1, 2), ("b2", 2, 2)):
+        result = evaluate(sequence, n=8, b=b, W=W, preset="paper", repetitions=2)
+        for column, kind in (("error", "average"), ("released", "released")):
+            assert found[setting][column] == pytest.approx(result.headline(kind)["forward_backward"].mean)
     assert main([*few, "--kind", "errors", "time"]) == 0
     shown = capsys.readouterr().out
     assert "mean over tasks of the error after b - 1 more tasks" in shown
