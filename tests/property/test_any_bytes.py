@@ -15,7 +15,7 @@ from imrc.features import make
 from imrc.tables.read import read_bytes
 from imrc.tables.table import Reading, clean_name, unique_names
 
-QUICK = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 CELL = st.one_of(
     st.text(max_size=12),
     st.integers(-1000, 1000).map(str),

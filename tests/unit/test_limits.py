@@ -46,7 +46,7 @@ CASES = [
     ("random_walk", 10, settings(300, preset="paper", n=40, b=4, repetitions=5, also={"instances": "all"})),
     ("random_walk", 10, settings(300, n=10, b=9, repetitions=5, also={"loss": "0-1", "max_iter": 2})),
     ("rotated_digits", 10, settings(200, n=10, b=9, repetitions=10)),
-    ("random_walk", 100, settings(10, n=10, b=2, repetitions=12, methods=("majority", "logistic_single"))),
+    ("random_walk", 100, settings(10, n=10, b=2, repetitions=7, methods=("majority", "logistic_single"))),
 ]
 
 

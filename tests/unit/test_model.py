@@ -212,15 +212,15 @@ def test_what_is_saved_predicts_and_learns_on_to_the_last_bit(strategy, preset):
     here, frame = made(strategy, preset), months(3, start=6)
     there = again(here)
     np.testing.assert_array_equal(there.predict_proba(frame), here.predict_proba(frame))
-    for start in range(4, 8):
+    for start in (4, 5):
         month = months(1, start)
         here.update(month, month["rain"])
         there = again(there).update(month)  # labels of the column
     assert repr(there) == repr(here)
-    assert here.tasks[-1] == "2023-08"
-    for task in ("next", *range(8)):
+    assert here.tasks[-1] == "2023-06"
+    for task in ("next", *range(6)):
         np.testing.assert_array_equal(there.predict_proba(frame, task), here.predict_proba(frame, task))
-    whole = fit_model(sequence_of(pd.concat([months(), *(months(1, one) for one in range(4, 8))])), strategy=strategy,
+    whole = fit_model(sequence_of(pd.concat([months(), months(1, 4), months(1, 5)])), strategy=strategy,
                       settings=RunSettings(preset=preset, b=2))  # fmt: skip
     np.testing.assert_array_equal(whole.predict_proba(frame), here.predict_proba(frame))
 
@@ -255,7 +255,7 @@ ROWS = months(1, start=4)
 ANSWERS = imrc.load(io.BytesIO(SAVED)).predict_proba(ROWS)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.data())
 def test_a_damaged_file_ends_in_a_sentence_or_is_the_same_model(data):
     content = bytearray(SAVED)
