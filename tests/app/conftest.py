@@ -18,10 +18,8 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 
-import imrc.tables
 from imrc.evaluation.settings import STRATEGY_TITLES
-from imrc.tables.apart import read_apart
-from imrc.tables.table import Reading
+from imrc.tables.read import read_bytes
 from imrc.wording import RULES
 from pages.shell import running
 from tests.conftest import ROOT
@@ -67,16 +65,6 @@ def _as_quick_as_a_server() -> Iterator[None]:
         yield
 
 
-_read: dict[tuple, imrc.tables.Table] = {}
-
-
-def read_once(data: bytes, name: str, reading: Reading) -> imrc.tables.Table:
-    """Many tests open the same files, and each is read in a process of its own."""
-    if (key := (data, name, repr(reading))) not in _read:
-        _read[key] = read_apart(data, name, reading)
-    return _read[key]
-
-
 @pytest.fixture
 def nothing_kept() -> Iterator[None]:
     """A server that has computed nothing yet, and leaves nothing: for tests of computing, waiting and keeping."""
@@ -103,7 +91,8 @@ def app(request, compiled) -> Callable[..., AppTest]:
     if "monkeypatch" in request.fixturenames:
         request.getfixturevalue("nothing_kept")
     monkeypatch = request.getfixturevalue("monkeypatch")
-    monkeypatch.setattr(imrc.tables, "read_apart", read_once)
+    # What a process of its own adds to reading a file is for tests that put it back, and for those of a real server.
+    monkeypatch.setattr("imrc.tables.read_apart", read_bytes)
     # Which run waits for a button must not depend on what else this machine does.
     monkeypatch.setattr(running, "AT_ONCE_S", 600.0)
 

@@ -6,6 +6,7 @@ import imrc.tables
 from imrc import datasets
 from imrc.evaluation import RunResult, iter_run, largest_n
 from imrc.evaluation.significance import with_error
+from imrc.tables.apart import read_apart
 from tests.app.conftest import link, metrics, texts
 from tests.unit.hostile_files import HOSTILE
 from tests.unit.known_files import HTML, table
@@ -85,7 +86,8 @@ def test_pages_take_gaps_and_words(app):
         (HOSTILE["gzip of many members"]()[:-9], "😀" * 100, "damaged or incomplete"),
     ],
 )
-def test_files_that_cannot_be_used_give_a_message(page, content, name, message):
+def test_files_that_cannot_be_used_give_a_message(page, monkeypatch, content, name, message):
+    monkeypatch.setattr(imrc.tables, "read_apart", read_apart)
     test = page(content, name)
     assert message in " ".join(error.value for error in test.error).replace("\\", "")
     assert "Traceback" not in texts(test)
@@ -93,8 +95,7 @@ def test_files_that_cannot_be_used_give_a_message(page, content, name, message):
 
 def test_two_visitors_with_one_file_hold_it_once_and_choose_for_themselves(page, app, monkeypatch):
     read = []
-    apart = imrc.tables.read_apart
-    monkeypatch.setattr(imrc.tables, "read_apart", lambda *args: read.append(1) or apart(*args))
+    monkeypatch.setattr(imrc.tables, "read_apart", lambda *args: read.append(1) or read_apart(*args))
     first, second = page(table(40).encode()), page(table(40).encode())
     assert len(read) == 1
     second.multiselect(key="own_exclude").set_value(["z"]).run()
