@@ -1,5 +1,6 @@
 """A fresh app for each test, and a real server with a browser."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -9,7 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -141,10 +142,23 @@ def running_server(*start: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def server(compiled) -> Iterator[str]:
-    """Address of the one server of this process of tests; every test has a page of its own in it."""
-    with running_server() as url:
-        yield url
+def server(compiled, tmp_path_factory) -> Iterator[str]:
+    """Address of the one server of all processes of tests: the first that asks starts it, and stops it as the last."""
+    folder = tmp_path_factory.getbasetemp()
+    address = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "server"
+    with ExitStack() as stack:
+        turn, users = (stack.enter_context(address.with_suffix(end).open("w")) for end in (".turn", ".users"))
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        fcntl.flock(users, fcntl.LOCK_SH)
+        if mine := not address.exists():
+            address.write_text(stack.enter_context(running_server()))
+        fcntl.flock(turn, fcntl.LOCK_UN)
+        yield address.read_text()
+        fcntl.flock(users, fcntl.LOCK_UN)
+        if mine:  # waits for the others; who comes meanwhile starts another
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            fcntl.flock(users, fcntl.LOCK_EX)
+            address.unlink()
 
 
 def chromium_path() -> str | None:
@@ -217,18 +231,14 @@ def new_page(browser, tab) -> Iterator[Callable]:
     """
     opened = []
 
-    def open_page(
-        width: int = 1440,
-        height: int = 1000,
-        *,
-        color_scheme: str = "light",
-        reduced_motion: str = "no-preference",
-        **options: object,
-    ):
+    def open_page(width: int = 1440, height: int = 1000, *, offline: bool = False, **options: object):
+        scheme = options.pop("color_scheme", "light")
+        motion = options.pop("reduced_motion", "reduce")  # what moves is drawn sixty times a second
         page = browser.new_page(**options) if opened or options else tab.take()
         opened.append(page)
         page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
+        page.emulate_media(color_scheme=scheme, reduced_motion=motion)
+        page.context.set_offline(offline)
         page.set_default_timeout(180_000)
         return page
 

@@ -1,9 +1,14 @@
-"""Every page in a real browser, light and dark, wide and narrow: what axe finds, and whether anything is cut off."""
+"""Every page in a real browser, light and dark, wide and narrow: its title, what axe finds, whether anything is cut."""
+
+import base64
+import re
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.app.conftest import settle
+from pages import registry
+from tests.app.conftest import ROOT, settle
 
 SMALL = "?dataset=random_walk&k=5&n=5&repetitions=2"
 # The fastest methods only: the chart and the table are the same for all.
@@ -19,6 +24,7 @@ PAGES = {
     "the paper, running time": "/the-paper?paper_part=Running+time&paper_times_n=100",
     "the paper, figures": "/the-paper?paper_part=Figures",
 }
+TITLES = {"/" if entry.default else f"/{entry.url_path}": entry.title for entry in registry.PAGES}
 # Findings inside Streamlit's own elements that an app cannot influence: rule, start of the element, reason.
 KNOWN = (
     (
@@ -56,73 +62,39 @@ FORMULAS = """() => [...document.querySelectorAll('.katex-display')].filter(box 
 }).map(box => box.textContent.slice(0, 60))"""
 
 
-@pytest.fixture(scope="module")
-def window(browser):
-    page = browser.new_page(viewport={"width": 1440, "height": 1000})
-    page.set_default_timeout(180_000)
-    yield page
-    page.close()
-
-
-@pytest.fixture(scope="module", params=list(PAGES))
-def opened(request, window, server):
-    """One page, opened once for all tests of this file; one of them with a file chosen."""
-    page = window
-    page.set_viewport_size({"width": 1440, "height": 1000})
-    page.emulate_media(color_scheme="light")
-    page.goto(server + PAGES[request.param])
-    page.wait_for_selector("h1")
-    if request.param == "your data":
-        settle(page)  # what loads later moves the button
-        page.get_by_role("button", name="Try a sample file").click()
-        page.get_by_text("Rows of each task, and what").click()
-        page.locator(".js-plotly-plot").wait_for()
-    settle(page)
-    return page
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(opened, scheme):
+def found_by_axe(page, **options: object) -> list[str]:
+    """Return what is serious, except what cannot be influenced."""
     from axe_playwright_python.sync_playwright import Axe
 
-    opened.set_viewport_size({"width": 1440, "height": 1000})
-    opened.emulate_media(color_scheme=scheme)
-    settle(opened)
-    # A scheme changes colours alone.
-    rules = {"runOnly": ["color-contrast"]} if scheme == "dark" else {}
-    found = [
+    return [
         f"{violation['id']}: {node['html'][:160]} {node['failureSummary'][:200]}"
-        for violation in Axe().run(opened, options={"resultTypes": ["violations"], **rules}).response["violations"]
+        for violation in Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]
         if violation["impact"] in ("serious", "critical")
         for node in violation["nodes"]
         if not any(violation["id"] == rule and node["html"].startswith(start) for rule, start, _ in KNOWN)
     ]
-    assert found == []
 
 
-@pytest.mark.parametrize("width", [1440, 1024, 800, 390])
-def test_nothing_is_cut_or_scrolls_sideways(opened, width):
-    opened.set_viewport_size({"width": width, "height": 1000})
-    settle(opened)
-    main = opened.get_by_test_id("stMain")
+def nothing_is_cut_or_scrolls_sideways(page) -> None:
+    main = page.get_by_test_id("stMain")
     assert main.get_by_text("Something went wrong").count() == 0
     assert main.evaluate("part => part.scrollWidth - part.clientWidth") <= 0
-    assert opened.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     edge = main.evaluate("part => part.getBoundingClientRect().right")
-    charts = opened.locator(".js-plotly-plot")
+    charts = page.locator(".js-plotly-plot")
     assert max(charts.evaluate_all("all => all.map(one => one.getBoundingClientRect().right)"), default=0) <= edge + 1
-    if "your-data" in opened.url:  # A page that has just become narrow draws its chart again.
-        opened.wait_for_function(f"({TEXTS})().length > 0")
-    texts = opened.evaluate(TEXTS)
+    if "your-data" in page.url:  # A page that has just become narrow draws its chart again.
+        page.wait_for_function(f"({TEXTS})().length > 0")
+    texts = page.evaluate(TEXTS)
     cut = [text for text in texts if min(text["left"], text["right"], text["top"], text["bottom"]) < -1]
     assert cut == []
-    assert opened.evaluate(OVERLAPS) == []
-    assert opened.evaluate(FORMULAS) == []
+    assert page.evaluate(OVERLAPS) == []
+    assert page.evaluate(FORMULAS) == []
 
 
-def test_charts_have_words_and_pages_one_first_heading(opened):
-    assert opened.locator("h1").count() == 1
-    charts = opened.get_by_test_id("stPlotlyChart")
+def charts_have_words_and_the_page_one_first_heading(page) -> None:
+    assert page.locator("h1").count() == 1
+    charts = page.get_by_test_id("stPlotlyChart")
     for number in range(charts.count()):
         words = charts.nth(number).evaluate(
             "part => [part, ...part.querySelectorAll('[aria-label]')].map(one => one.getAttribute('aria-label'))"
@@ -131,6 +103,44 @@ def test_charts_have_words_and_pages_one_first_heading(opened):
         # A sentence with numbers, not a name.
         assert len(words) > 60
         assert any(character.isdigit() for character in words), words
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_everybody_can_read_a_page_light_and_dark_wide_and_narrow(new_page, server, name):
+    page = new_page(1440, 1000)
+    asked, complaints = set(), []
+    page.on("request", lambda request: asked.add(urlsplit(request.url).netloc))
+    page.on("console", lambda line: complaints.append(line.text) if "Content Security" in line.text else None)
+    page.goto(server + PAGES[name])
+    expect(page).to_have_title(f"{TITLES[urlsplit(PAGES[name]).path]} · Evolving tasks")
+    heading = page.locator("h1").first
+    expect(heading).to_be_visible()
+    assert heading.bounding_box()["y"] < 180
+    if name == "your data":  # one page with a file chosen
+        settle(page)  # what loads later moves the button
+        page.get_by_role("button", name="Try a sample file").click()
+        page.get_by_text("Rows of each task, and what").click()
+        page.locator(".js-plotly-plot").wait_for()
+    settle(page)
+    assert found_by_axe(page) == []
+    charts_have_words_and_the_page_one_first_heading(page)
+    nothing_is_cut_or_scrolls_sideways(page)
+    page.emulate_media(color_scheme="dark")
+    settle(page)
+    assert found_by_axe(page, runOnly=["color-contrast"]) == []  # a scheme changes colours alone
+    for width in (1024, 800, 390):
+        page.set_viewport_size({"width": width, "height": 1000})
+        settle(page)
+        nothing_is_cut_or_scrolls_sideways(page)
+    assert asked - {""} == {urlsplit(server).netloc}
+    assert complaints == []
+    # The icon of the tab is our own.
+    icon = base64.b64encode((ROOT / "pages" / "shell" / "icon.svg").read_bytes()[:60])[:72].decode()
+    assert icon in page.evaluate("document.querySelector('link[rel~=icon]').href")
+
+
+def test_all_pages_are_among_them():
+    assert set(TITLES) == {urlsplit(address).path for address in PAGES.values()}
 
 
 def test_a_click_while_the_page_is_drawn_anew_is_not_lost(new_page, server):
@@ -149,8 +159,6 @@ def test_a_click_while_the_page_is_drawn_anew_is_not_lost(new_page, server):
 
 
 def test_keyboard_alone_runs_another_setting(new_page, server):
-    import re
-
     page = new_page()
     page.goto(f"{server}{PAGES['explore']}")
     page.wait_for_selector("h1")

@@ -34,6 +34,7 @@ def unpacked(tmp_path_factory) -> Path:
 
 def test_the_app_starts_from_the_archive(unpacked, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(unpacked))
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")  # nothing is run, and nothing need be compiled for it
     home = run_python("-c", "import imrc; print(imrc.__file__)", folder=tmp_path, PYTHONPATH=str(unpacked))
     assert str(unpacked) in home.stdout
     with server_process(folder=tmp_path) as (url, _):
@@ -70,6 +71,7 @@ def test_data_and_types_are_there_and_nothing_of_others(unpacked):
 
 def test_the_first_start_asks_nothing_at_the_terminal(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))  # no credentials file: Streamlit would ask for an e-mail address
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     monkeypatch.setenv("BROWSER", "true")  # the command of that name opens nothing
     with server_process("-m", "imrc.cli", "app") as (url, process):
         assert process.poll() is None, url

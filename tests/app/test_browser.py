@@ -3,16 +3,12 @@
 import re
 import tomllib
 
-import pytest
 from playwright.sync_api import expect
 
 from imrc.plots._drawing import PAPER
 from tests.app.conftest import ROOT, running_server
 
-
-@pytest.fixture
-def page(new_page):
-    return new_page(1440, 1200)
+SMALL = "?dataset=identical&k=4&n=5&repetitions=2"  # as other tests ask for, too: computed once
 
 
 def test_a_sidebar_opened_late_shows_and_runs_the_settings_of_the_link(new_page, server):
@@ -39,36 +35,36 @@ def test_a_sidebar_opened_late_shows_and_runs_the_settings_of_the_link(new_page,
 
 def test_a_phone_has_a_list_of_all_pages(new_page, server):
     page = new_page(390, 900)
-    page.goto(f"{server}/?n=12")
+    page.goto(f"{server}/{SMALL}")
     page.get_by_role("button", name="Expand sidebar").click()
     page.get_by_test_id("stSidebar").get_by_role("link", name="Learn").click()
     expect(page.locator("h1").filter(has_text="what neighbours know")).to_be_attached()
-    expect(page).to_have_url(re.compile(r"learn\?(.*&)?n=12(&|$)"))
+    expect(page).to_have_url(re.compile(r"learn\?(.*&)?n=5(&|$)"))
 
 
-def test_direct_link_on_a_fresh_server_has_the_frame(page):
+def test_direct_link_on_a_fresh_server_has_the_frame(new_page):
     """A server of its own: started without `imrc app`, and no page has run there before."""
+    page = new_page(1440, 1200)
     with running_server("-m", "streamlit", "run", "app.py") as url:
-        page.goto(f"{url}/effective-sample-size?dataset=identical&k=5&n=5")
+        page.goto(f"{url}/effective-sample-size{SMALL}")
         expect(page.get_by_role("spinbutton", name="Samples n")).to_be_visible()
         expect(page.get_by_text("How many times its own samples is a task worth?")).to_be_visible()
         expect(page.get_by_text("Page not found")).to_have_count(0)
 
 
-@pytest.mark.parametrize(
-    ("earlier", "now"), [("result", ""), ("explore", ""), ("effective-sample-size", "why-it-helps")]
-)
-def test_the_name_of_the_landing_page_and_earlier_addresses_lead_on(page, server, earlier, now):
-    page.goto(f"{server}/{earlier}?dataset=identical&k=4&n=5")
-    expect(page.locator("h1", has_text="On Identical tasks")).to_be_visible()
-    expect(page).to_have_url(re.compile(rf"{server}/{now}\?(.*&)?k=4(&|$)"))
-    expect(page.get_by_text("Page not found")).to_have_count(0)
-    expect(page.get_by_role("spinbutton", name="Tasks k")).to_have_value("4")
+def test_the_name_of_the_landing_page_and_earlier_addresses_lead_on(new_page, server):
+    page = new_page(1440, 1200)
+    for earlier, now in (("result", ""), ("explore", ""), ("effective-sample-size", "why-it-helps")):
+        page.goto(f"{server}/{earlier}{SMALL}")
+        expect(page.locator("h1", has_text="On Identical tasks")).to_be_visible()
+        expect(page).to_have_url(re.compile(rf"{server}/{now}\?(.*&)?k=4(&|$)"))
+        expect(page.get_by_text("Page not found")).to_have_count(0)
+        expect(page.get_by_role("spinbutton", name="Tasks k")).to_have_value("4")
 
 
 def test_the_documentation_opens_from_the_app_and_no_other_file_is_served(server, new_page):
     page = new_page()
-    page.goto(f"{server}/effective-sample-size")
+    page.goto(f"{server}/{SMALL}")
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="Documentation").click()
     target = opened.value
@@ -80,24 +76,25 @@ def test_the_documentation_opens_from_the_app_and_no_other_file_is_served(server
         assert page.request.get(f"{server}/documentation/{path}").status in (400, 404), path
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_saved_picture_has_the_ground_its_ink_needs(new_page, server, scheme, tmp_path):
+def test_a_saved_picture_has_the_ground_its_ink_needs(new_page, server, tmp_path):
     from PIL import Image
 
-    page = new_page(1200, 1400, color_scheme=scheme)
-    page.goto(f"{server}/?dataset=identical&k=4&n=5&repetitions=1")
-    expect(page.locator(".js-plotly-plot .heatmaplayer .hm")).to_have_count(3)
-    chart = page.locator(".js-plotly-plot").filter(has=page.locator(".heatmaplayer"))
-    chart.hover()
-    with page.expect_download() as download:
-        chart.locator('.modebar-btn[data-title^="Download plot"]').click()
-    file = tmp_path / download.value.suggested_filename
-    download.value.save_as(file)
-    assert file.name == "imrc-heatmaps-error.png"
-    picture = Image.open(file).convert("RGBA")
-    assert min(picture.size) > 500  # twice the pixels of the page, for slides
-    ground = tuple(bytes.fromhex(PAPER[scheme][1:]))  # alone at the left edge, where nothing is cut
-    assert picture.crop((0, 0, 6, picture.height)).getcolors() == [(6 * picture.height, (*ground, 255))]
+    page = new_page(1200, 1400)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.goto(f"{server}/{SMALL}")
+        expect(page.locator(".js-plotly-plot .heatmaplayer .hm")).to_have_count(3)
+        chart = page.locator(".js-plotly-plot").filter(has=page.locator(".heatmaplayer"))
+        chart.hover()
+        with page.expect_download() as download:
+            chart.locator('.modebar-btn[data-title^="Download plot"]').click()
+        file = tmp_path / download.value.suggested_filename
+        download.value.save_as(file)
+        assert file.name == "imrc-heatmaps-error.png"
+        picture = Image.open(file).convert("RGBA")
+        assert min(picture.size) > 500  # twice the pixels of the page, for slides
+        ground = tuple(bytes.fromhex(PAPER[scheme][1:]))  # alone at the left edge, where nothing is cut
+        assert picture.crop((0, 0, 6, picture.height)).getcolors() == [(6 * picture.height, (*ground, 255))]
 
 
 def test_charts_have_the_ground_of_the_page():

@@ -1,8 +1,6 @@
 """What surrounds every page: navigation, titles, the sidebar, the bar, pinned runs, Back and Forward."""
 
-import base64
 import re
-from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -14,10 +12,9 @@ from imrc.evaluation.significance import with_error
 from imrc.report.against_others import interval_words
 from pages.registry import PAGES
 from pages.shell import state
-from tests.app.conftest import ROOT, link, metrics, settle, texts
+from tests.app.conftest import link, metrics, settle, texts
 
 SMALL = {"dataset": "random_walk", "k": "6", "n": "5", "repetitions": "2"}
-QUERY = "?dataset=random_walk&k=6&n=5&repetitions=2"
 WITH_RUNS = [entry for entry in PAGES if entry.runs]
 WITHOUT_RUNS = [entry for entry in PAGES if not entry.runs]
 
@@ -122,29 +119,9 @@ def test_a_strange_pin_is_ignored(app, pin):
     assert test.session_state["visit"].pinned is None
 
 
-def test_every_page_has_its_title_asks_no_other_host_and_keeps_its_own_rules(new_page, server):
-    page = new_page(1366, 768)
-    asked: set[str] = set()
-    complaints: list[str] = []
-    page.on("request", lambda request: asked.add(urlsplit(request.url).netloc))
-    page.on("console", lambda line: complaints.append(line.text) if "Content Security" in line.text else None)
-    for entry in PAGES:
-        page.goto(f"{server}/{'' if entry.default else entry.url_path}{QUERY}")
-        expect(page).to_have_title(f"{entry.title} · Evolving tasks")
-        heading = page.locator("h1").first
-        expect(heading).to_be_visible()
-        assert heading.bounding_box()["y"] < 180, entry.title
-        page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')")
-    assert asked - {""} == {urlsplit(server).netloc}
-    assert complaints == []
-    # The icon of the tab is our own.
-    icon = base64.b64encode((ROOT / "pages" / "shell" / "icon.svg").read_bytes()[:60])[:72].decode()
-    assert icon in page.evaluate("document.querySelector('link[rel~=icon]').href")
-
-
 def test_one_step_of_history_for_a_run_and_none_for_a_visit(new_page, server):
     page = new_page(1366, 768)
-    page.goto(f"{server}/{QUERY}")
+    page.goto(f"{server}/?dataset=random_walk&k=5&n=5&repetitions=2")
     expect(page.locator("h1").first).to_be_visible()
     settle(page)
     begun = page.evaluate("history.length")

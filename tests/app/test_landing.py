@@ -66,23 +66,33 @@ def test_every_setting_shows_its_measured_errors_without_the_server(landing):
     assert page.evaluate("window.sent") is None
 
 
-@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
-def test_it_plays_by_button_and_by_space_bar(landing, motion):
-    page, card = landing(reduced_motion=motion)
-    card.get_by_role("button", name="Play").click()
-    expect(card.locator(".told")).to_contain_text(re.compile(r"Task [3-9] of 20"))
-    page.evaluate("document.activeElement.blur()")
-    page.keyboard.press(" ")
-    expect(card.get_by_role("button", name="Play")).to_be_visible()
-    there = card.locator(".told").inner_text()
-    page.wait_for_timeout(200)
-    assert card.locator(".told").inner_text() == there
-    card.get_by_label("Tasks that have arrived").fill("16")
-    card.get_by_label("How fast does it turn?").focus()
-    page.keyboard.press(" ")
-    expect(card.locator(".told")).to_contain_text("Task 20 of 20 · 360°")
-    expect(card.get_by_role("button", name="Play")).to_be_visible()
-    assert shown(card) == measured("360,4", 20)
+def test_it_plays_by_button_and_by_space_bar_and_shows_its_method_in_a_room(landing):
+    page, card = landing()
+    for motion in ("reduce", "no-preference"):
+        page.emulate_media(reduced_motion=motion)
+        card.get_by_role("button", name="Play").click()
+        expect(card.locator(".told")).to_contain_text(re.compile(r"Task [3-9] of 20"))
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press(" ")
+        expect(card.get_by_role("button", name="Play")).to_be_visible()
+        there = card.locator(".told").inner_text()
+        page.wait_for_timeout(200)
+        assert card.locator(".told").inner_text() == there
+        card.get_by_label("Tasks that have arrived").fill("16")
+        card.get_by_label("How fast does it turn?").focus()
+        page.keyboard.press(" ")
+        expect(card.locator(".told")).to_contain_text("Task 20 of 20 · 360°")
+        expect(card.get_by_role("button", name="Play")).to_be_visible()
+        assert shown(card) == measured("360,4", 20)
+    explained(page, "I teach", projector=1)
+
+
+def explained(page, door: str, projector: int) -> None:
+    """What is new is explained by the first scene, in a room where there is one."""
+    page.get_by_role("link", name=door).click()
+    expect(page).to_have_url(re.compile(r"scene=1"))
+    expect(page.frame_locator("iframe").locator("#turn h2")).to_be_in_viewport()
+    expect(page.frame_locator("iframe").locator("html.projector")).to_have_count(projector)
 
 
 def test_it_has_the_colours_of_the_app_and_fits_a_phone(landing):
@@ -95,12 +105,6 @@ def test_it_has_the_colours_of_the_app_and_fits_a_phone(landing):
     assert card.evaluate("one => one.scrollWidth <= one.clientWidth")
     for slider in card.get_by_role("slider").all():  # a swipe over it scrolls the page
         assert slider.evaluate("one => getComputedStyle(one).touchAction") == "pan-y"
-
-
-@pytest.mark.parametrize(("door", "width"), [("New here?", 390), ("I teach", 390), ("I teach", 1366)])
-def test_what_is_new_is_explained_by_the_first_scene_in_a_room_where_there_is_one(landing, door, width):
-    page, _ = landing(width, 844)
-    page.get_by_role("link", name=door).click()
-    expect(page).to_have_url(re.compile(r"scene=1"))
-    expect(page.frame_locator("iframe").locator("#turn h2")).to_be_in_viewport()
-    expect(page.frame_locator("iframe").locator("html.projector")).to_have_count(int(width > 390))
+    explained(page, "New here?", projector=0)
+    page.go_back()
+    explained(page, "I teach", projector=0)

@@ -5,14 +5,12 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.app.conftest import settle
+
 OLD_STEPS = {
-    "1+One+task": "average",
-    "2+Neighbours": "neighbours",
-    "3+Trust": "gain",
-    "4+The+box": "trust",
-    "5+Repair": "repair",
-    "6+Failure": "failure",
-}
+    "1+One+task": "average", "2+Neighbours": "neighbours", "3+Trust": "gain",
+    "4+The+box": "trust", "5+Repair": "repair", "6+Failure": "failure",
+}  # fmt: skip
 """Addresses of the page when it had six steps, and the scene that took their place."""
 
 
@@ -21,7 +19,7 @@ def open_learn(new_page, server):
     """Return a function that opens the page at an address and gives it with the article in it."""
 
     def open_at(query: str = "", width: int = 1366, height: int = 768, **options: object):
-        page = new_page(width, height, **{"reduced_motion": "reduce", **options})
+        page = new_page(width, height, **options)
         page.on("pageerror", lambda error: pytest.fail(str(error)))
         page.on("console", lambda said: pytest.fail(said.text) if "Content Security Policy" in said.text else None)
         page.goto(f"{server}/learn{query}")
@@ -40,19 +38,29 @@ def test_it_is_the_article_and_ends_in_the_app(open_learn, server):
     expect(page).to_have_url(f"{server}/your-data")
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1366, 768), (390, 844)])
-def test_it_fills_the_page_and_nothing_else_scrolls(open_learn, width, height):
-    page, _ = open_learn("", width, height)
+def test_it_fills_the_page_nothing_else_scrolls_and_it_has_the_colours_of_the_app(open_learn):
+    page, article = open_learn("", 1440, 900)
     frame = page.locator("iframe")
-    page.wait_for_function(
-        "(() => { const main = document.querySelector('[data-testid=stMain]');"
-        " return main.scrollHeight <= main.clientHeight && document.documentElement.scrollWidth <= innerWidth; })()"
-    )
-    box = frame.bounding_box()
-    assert box["y"] + box["height"] == pytest.approx(height, abs=6)
-    assert box["height"] > 0.8 * height
-    assert box["width"] > 0.87 * width
-    assert frame.evaluate("one => one.contentDocument.documentElement.scrollWidth - one.clientWidth") <= 0
+    for width, height in ((1440, 900), (1366, 768), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        settle(page)
+        page.wait_for_function(
+            "(() => { const main = document.querySelector('[data-testid=stMain]');"
+            " return main.scrollHeight <= main.clientHeight && document.documentElement.scrollWidth <= innerWidth; })()"
+        )
+        box = frame.bounding_box()
+        assert box["y"] + box["height"] == pytest.approx(height, abs=6)
+        assert box["height"] > 0.8 * height
+        assert box["width"] > 0.87 * width
+        assert frame.evaluate("one => one.contentDocument.documentElement.scrollWidth - one.clientWidth") <= 0
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        expect(article.locator("html")).to_have_attribute("data-theme", scheme)
+    page.reload()  # opened in the dark
+    expect(article.locator("h1")).to_have_text("What neighbours know")
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        expect(article.locator("html")).to_have_attribute("data-theme", scheme)
 
 
 @pytest.mark.parametrize("step", OLD_STEPS)
@@ -71,12 +79,3 @@ def test_the_address_of_the_app_follows_and_restores_a_scene(open_learn):
     expect(article.locator("#rule h2")).to_be_in_viewport()
     expect(slider).to_have_value("11")
     expect(article.locator("#rule input[name=rho]")).to_have_value("-1")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_has_the_colours_of_the_app(open_learn, scheme):
-    page, article = open_learn("", color_scheme=scheme)
-    expect(article.locator("html")).to_have_attribute("data-theme", scheme)
-    other = "dark" if scheme == "light" else "light"
-    page.emulate_media(color_scheme=other)
-    expect(article.locator("html")).to_have_attribute("data-theme", other)
