@@ -303,4 +303,4 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("autodoc-skip-member", without_requests)
     app.connect("missing-reference", name_not_found)
     app.connect("build-finished", copy_plotly, priority=100)
-    return {"version": imrc.__version__, "parallel_read_safe": False, "parallel_write_safe": False}
+    return {"version": imrc.__version__, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -215,4 +215,4 @@ def setup(app: Sphinx) -> dict[str, Any]:
     if app.tags.has("quick"):
         app.connect("builder-inited", write_packages)
     app.connect("build-finished", check_links, priority=900)
-    return {"parallel_read_safe": False, "parallel_write_safe": False}
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
