@@ -62,7 +62,8 @@ def reason_sentence(result: RunResult, diagnosis: Assessment | None = None, *, u
         )
     if not np.isfinite(gain.low) or (gain.clear and gain.mean < 0):
         return ""
-    curve = None if diagnosis is None else diagnosis.variogram
+    evolving = diagnosis is not None and "evolving" in (diagnosis.verdict.name, diagnosis.verdict.second)
+    curve = None if diagnosis is None or evolving else diagnosis.variogram  # tests of changes say more
     if curve is not None and len(curve.gamma) > 1 and curve.gamma[1] < _TURNS_BACK * curve.gamma[0]:
         return (
             "Tasks two apart are more alike than neighbours. What is right for one task is wrong for the next, as "

@@ -103,6 +103,9 @@ def test_identical_tasks_allow_no_finite_kappa_for_changes():
 def test_labels_that_flip_are_named_as_the_reason(run):
     flips = np.tile([1.0, -1.0], 5)[:, None] * np.array([3.0, 2.0, 1.0]) + 0.01 * np.arange(30).reshape(10, 3)
     level = replace(run, error_tables=run.error_tables | {"forward_backward": run.error_tables["single"]})
-    assert "labels flip back and forth" in reason_sentence(level, assess(flips, 0.1))
+    turning = assess(flips, 0.1)
+    assert "labels flip back and forth" in reason_sentence(level, turning)
+    other = replace(turning, verdict=replace(turning.verdict, second="evolving"))
+    assert "labels flip back and forth" not in reason_sentence(level, other)
     walk = np.cumsum(np.random.default_rng(0).normal(size=(10, 3)), axis=0)
     assert "labels flip back and forth" not in reason_sentence(level, assess(walk, 0.01))
