@@ -18,7 +18,7 @@ import pytest
 import imrc
 from imrc.cli import main
 from imrc.diagnostics import assess
-from imrc.evaluation import run_references
+from imrc.evaluation import SCENARIOS, run_references
 from imrc.evaluation.columns import arrays_of
 from imrc.evaluation.significance import with_error
 from imrc.planning import Rate, effective_samples_of
@@ -92,7 +92,9 @@ def test_the_plan_is_for_the_task_that_the_scenario_tests(report):
         assert (found.plan.of, found.plan.b) == expected
         assert "averages over several rates" in found.labels[0]
         # Nothing is said of what a scenario does not have.
-        assert ("orward and backward" in page_of(found)) == (expected[1] > 0)
+        page = page_of(found)
+        assert ("orward and backward" in page) == (expected[1] > 0)
+        assert SCENARIOS[scenario].field in page
 
 
 def test_it_prints_in_twelve_lines_and_says_each_number_once_computed(report):
@@ -179,15 +181,16 @@ def test_progress_is_one_bar_and_can_stop_the_work(tasks, capsys):
 
 def test_predictions_have_the_errors_of_the_run(report, tasks):
     run = report.run
-    together = imrc.evaluate(tasks, **SETTINGS, scenario="multi_task")
-    methods = imrc.evaluate(tasks, **SETTINGS, methods=("imrc", "pooled", "logistic_single", "ella"))
+    few = SETTINGS | {"repetitions": 2}
+    together = imrc.evaluate(tasks, **few, scenario="multi_task")
+    methods = imrc.evaluate(tasks, **few, methods=("imrc", "pooled", "logistic_single", "ella"))
     ahead = methods.seen_as("next_task")
     first = (run, True), (run.seen_as("next_task"), False), (together, True)
     for result, final in (*first, (methods, True), (ahead, False)):
-        table = result.predictions(tasks, 2)
+        table = result.predictions(tasks, 1)
         wrong = (table["class"] != table["true"]).groupby([table["rule"], table["task"]]).mean()
         for rule in result.rules:
-            expected = result.error_tables[rule].final()[2] if final else result.before_of(rule)[2, 1:]
+            expected = result.error_tables[rule].final()[1] if final else result.before_of(rule)[1, 1:]
             np.testing.assert_allclose(wrong[rule], expected)
     table = report.predictions()
     assert list(table.columns) == ["task", "label", "row", "rule", "class", "true", "p(0)", "p(1)"]
