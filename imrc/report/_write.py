@@ -106,7 +106,7 @@ def chart(name: str, figure: go.Figure) -> str:
     """Return a figure under its title, with its description in words, laid out for pages and for phones."""
     told, page = escape(describe(figure)), _light(go.Figure(figure))
     title, unit = untitled(page)
-    drawn, phone = page.to_dict(), on_phone(go.Figure(page)).layout.to_plotly_json()
+    drawn, phone = page.to_dict(), on_phone(page).layout.to_plotly_json()  # to_dict has copied it
     both = to_json_plotly([drawn["data"], drawn["layout"], phone])
     packed = _packed(f"{name}-drawn", gzip.compress(both.encode(), mtime=0))
     note = f' <span class="quiet">{escape(unit)}</span>' if unit else ""
