@@ -57,7 +57,7 @@ def same_everywhere(test, capsys, folder):
         {},
         {"n": "9", "k": "4", "b": "1", "W": "4", "seed": "7", "repetitions": "3"},
         {"loss": "0-1", "features": "standardised"},
-        {"dataset": "trend", "k": "10", "n": "60", "scenario": "next_task"},
+        {"dataset": "trend", "k": "6", "n": "20", "scenario": "next_task"},
         {"loss": "0-1", "b": "1"},
         {"preset": "paper", "features": "rff", "frequencies": "37", "sigma2": "0.7"},
         {"preset": "paper", "features": "rff_median", "frequencies": "20"},
