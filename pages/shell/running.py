@@ -102,10 +102,9 @@ def may_run(sequence: imrc.TaskSequence, settings: RunSettings) -> bool:
 def diagnosed(sequence: imrc.TaskSequence, spec: FeatureSpec, seed: int) -> Assessment:
     """Return the diagnosis of a sequence from all samples, made once per sequence and representation."""
     key = sequence.fingerprint, spec, seed
-    if _diagnoses.get(key) is None:
-        less = "To make it smaller, use fewer tasks k or fewer frequencies."
-        if not keeping.fits("diagnosis", diagnosis_cells(sequence, spec, seed), less):
-            st.stop()
+    less = "To make it smaller, use fewer tasks k or fewer frequencies."
+    if _diagnoses.get(key) is None and not keeping.fits("diagnosis", diagnosis_cells(sequence, spec, seed), less):
+        st.stop()
     # Frozen result, read only: one copy serves everyone.
     make = partial(assess, sequence, features=spec, seed=seed)
     expected = partial(seconds_of, "diagnosis", sequence, spec, seed)
@@ -144,10 +143,11 @@ def solver() -> Solver:
 
 def compile_early() -> None:
     """Compile the solver beside the server, whose first visitors see what comes with the app, and load it."""
-    kinds = (Path(imrc.solvers.__file__).parent.rglob(f"*.{kind}") for kind in ("py", "nbi"))
-    source, compiled = (max((one.stat().st_mtime for one in files), default=0.0) for files in kinds)
+    sources = [Path(imrc.solvers.__file__).with_name(one) for one in ("logistic.py", "_subgradient.py")]
+    kernels = {one: one.parent.rglob(f"{one.stem}.*.nbi") for one in sources}
     with solver().lock:
-        if compiled < source:  # what was compiled since is loaded in a second
+        # What is newer than its source is loaded in a second.
+        if not all(any(new.stat().st_mtime > one.stat().st_mtime for new in found) for one, found in kernels.items()):
             subprocess.run([sys.executable, "-c", "from imrc.solvers import warm_up; warm_up()"], check=False)
         warm_up()
         solver().done = True
