@@ -47,23 +47,9 @@ _HOME = {
 _MODULES = tuple(one.name for one in pkgutil.iter_modules(__path__) if not one.name.startswith("_"))
 
 __all__ = [
-    "tasks_from",
-    "check",
-    "iter_check",
-    "Report",
-    "IMRC",
-    "IMRCSettings",
-    "Evolving",
-    "Task",
-    "TaskSequence",
-    "evaluate",
-    "iter_run",
-    "RunResult",
-    "RunSettings",
-    "StepResult",
-    "Model",
-    "load",
-]
+    "tasks_from", "check", "iter_check", "Report", "IMRC", "IMRCSettings", "Evolving", "Task", "TaskSequence",
+    "evaluate", "iter_run", "RunResult", "RunSettings", "StepResult", "Model", "load",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - the type depends on the name

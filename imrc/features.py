@@ -127,21 +127,18 @@ class RandomFourier(FeatureMap):
         np.sin(projected, out=out[:, count:])
 
 
-class HalfAngle(RandomFourier):
-    """The same from tangents of half the projections, faster with AVX-512 and different in the last bit."""
+class CompiledFourier(RandomFourier):
+    """The same to within 2e-16, several times faster."""
 
     def write(self, X: Floats, out: Floats) -> None:
-        """Write cosines and sines of the projections, within 4e-16 of `RandomFourier`."""
-        tangents, count = X @ self.frequencies, self.frequencies.shape[1]
-        tangents *= 0.5
-        np.tan(tangents, out=tangents)
-        # In place: memory for large arrays that are soon dropped takes as long as the numbers in them.
-        cosines, sines = out[:, :count], out[:, count:]
-        np.multiply(tangents, tangents, out=sines)
-        sines += 1.0
-        np.divide(2.0, sines, out=sines)
-        np.subtract(sines, 1.0, out=cosines)
-        sines *= tangents
+        """Write cosines and sines of the projections."""
+        from imrc._angles import FARTHEST, write_cosines_and_sines  # compiled code is loaded when it is needed
+
+        angles = X @ self.frequencies
+        if angles.min(initial=0.0) >= -FARTHEST and angles.max(initial=0.0) <= FARTHEST:
+            write_cosines_and_sines(angles, out)
+        else:
+            super().write(X, out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +257,7 @@ FEATURE_KINDS: tuple[FeatureKind, ...] = get_args(FeatureKind)
 WITH_FREQUENCIES: tuple[FeatureKind, ...] = ("automatic", "rff", "rff_median", "blended")
 """The kinds whose maps have random frequencies."""
 
-VERSION = 3
+VERSION = 4
 """Increase it with every change that alters features. Results stored under another version are computed again."""
 
 FREQUENCIES, SIGMA2 = (1, 5000), (1e-6, 1e6)
@@ -424,7 +421,7 @@ def _blended(X: Floats, frequencies: int, blend: Blend, generator: np.random.Gen
     """Return random Fourier features of amplitude 1 beside linear ones, learnt from the rows of X."""
     d, count = X.shape[1], frequencies * blend.frequencies
     draws = _orthogonal(d, count, generator) if blend.orthogonal else generator.standard_normal((d, count))
-    fourier = HalfAngle(draws / (_median_distance(X) * blend.distance))
+    fourier = CompiledFourier(draws / (_median_distance(X) * blend.distance))
     centre = X.mean(axis=0)
     mean_square = float(((X - centre) ** 2).sum(axis=1).mean())
     wanted = count * blend.linear / (1.0 - blend.linear)

@@ -45,14 +45,6 @@ from imrc.core.learner import Learner
 from imrc.core.recursions import borrowed_samples, forward_step, predict, revise, sample_moments, smooth
 
 __all__ = [
-    "Learner",
-    "backward_change",
-    "borrowed_samples",
-    "forward_change",
-    "forward_step",
-    "predict",
-    "printed_change",
-    "revise",
-    "sample_moments",
-    "smooth",
-]
+    "Learner", "backward_change", "borrowed_samples", "forward_change", "forward_step", "predict", "printed_change",
+    "revise", "sample_moments", "smooth",
+]  # fmt: skip

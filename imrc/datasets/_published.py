@@ -45,17 +45,9 @@ def _blocks(
 ) -> TaskSequence:
     # Read-only arrays are sliced by the tasks instead of copied.
     X.flags.writeable = y.flags.writeable = False
-    return sequence_from_blocks(
-        X,
-        y,
-        entry.task_rows,
-        name=entry.name,
-        description=entry.summary,
-        feature_names=tuple(names),
-        info={**entry.info(), **facts},
-        column_kinds=entry.column_kinds,
-        **more,
-    )
+    more |= {"name": entry.name, "description": entry.summary, "column_kinds": entry.column_kinds}
+    more |= {"feature_names": tuple(names), "info": {**entry.info(), **facts}}
+    return sequence_from_blocks(X, y, entry.task_rows, **more)
 
 
 def _table(entry: CatalogueEntry, names: Sequence[str] = ()) -> pd.DataFrame:

@@ -503,20 +503,8 @@ def evaluate(
     >>> result.errors["single"].shape
     (2, 6, 6)
     """
-    settings = RunSettings.of(
-        "evaluate",
-        n=n,
-        k=k,
-        b=b,
-        W=W,
-        preset=preset,
-        features=features,
-        repetitions=repetitions,
-        seed=seed,
-        methods=methods,
-        scenario=scenario,
-        **overrides,
-    )
+    how = {"preset": preset, "features": features, "methods": methods, "scenario": scenario, **overrides}
+    settings = RunSettings.of("evaluate", n=n, k=k, b=b, W=W, repetitions=repetitions, seed=seed, **how)
     return run_all(checked_tasks("imrc.evaluate", sequence), settings)
 
 

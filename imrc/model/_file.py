@@ -26,7 +26,7 @@ from imrc.model._model import Model
 from imrc.solvers import api
 from imrc.tables import Recipe
 
-SCHEMA, LAYOUT = "imrc.model", 6
+SCHEMA, LAYOUT = "imrc.model", 7
 """Increase the layout with every change of the attributes below. Models with another layout are refused."""
 
 KNOWN: dict[str, Any] = {
@@ -37,7 +37,7 @@ KNOWN: dict[str, Any] = {
         *(tracking.ComponentTracker, tracking._Stored, change.backward_change, change.printed_change),
         *(tracking.RateWeights, tracking._TaskWeights, change.RateOfChange),
         *(features.Identity, features.Clipped, features.Standardised, features.PulledIn, features.RandomFourier),
-        *(features.HalfAngle, features.Composite, features.Prepared),
+        *(features.CompiledFourier, features.Composite, features.Prepared),
     )
 }
 """Classes and functions in a model, besides numbers, words, arrays and collections of them."""

@@ -242,6 +242,7 @@ def solve(
 
 def warm_up(progress: Callable[[float, str], object] = lambda _share, _text: None) -> None:
     """Compile the kernels, some ten seconds, or load them; ``progress(share, text)`` is called before each."""
+    from imrc import _angles  # noqa: F401 - compiled, or loaded, by this
     from imrc.solvers.logistic import group_squares, group_sums, solve_in_turn
 
     ones, zeros, places = np.ones((2, 2)), np.zeros(4), np.arange(2)

@@ -4,9 +4,9 @@
     python tests/benchmarks/speed.py growth [--tasks 100000]
     python tests/benchmarks/speed.py reading
 
-The first compares the default with preset paper, here and in other checkouts, in turn: `imrc.evaluate`, and of it the
-loop over tasks. The second varies one of n, k, b, classes C and features D, and gives slopes on log axes (1 is linear);
-with `--tasks` also k up to there, with six features. The third reads a clean CSV file, beside pandas.
+The first compares the default with preset paper, here and in other checkouts, in turn: a run in one thread, and of it
+the loop over tasks. The second varies one of n, k, b, classes C and features D, and gives slopes on log axes (1 is
+linear); with `--tasks` also k up to there, with six features. The third reads a clean CSV file, beside pandas.
 """
 
 import io
@@ -22,6 +22,8 @@ import pandas as pd
 from common import parser, write  # the file beside, whichever checkout `imrc` is from
 
 import imrc
+from imrc.evaluation import RunSettings
+from imrc.evaluation.run import run_all
 from imrc.tables import Reading, open_table
 from imrc.tables.read import read_bytes
 from imrc.tasks import Task, TaskSequence
@@ -45,9 +47,9 @@ def drifting(k: int, n: int, C: int, D: int) -> TaskSequence:
 
 
 def seconds(sequence: TaskSequence, **options: object) -> tuple[float, float]:
-    """Return processor seconds of a run, and of its loop."""
-    started = time.process_time()
-    result = imrc.evaluate(sequence, **options)
+    """Return processor seconds of a run in one thread, and of its loop."""
+    settings, started = RunSettings.of("evaluate", **options), time.process_time()
+    result = run_all(sequence, settings, threads=1)
     return time.process_time() - started, float(result.method_time_s["imrc"].sum())
 
 
