@@ -130,10 +130,11 @@ def score_table(results: RunResult | Iterable[RunResult], *, plain: bool = False
 
 
 def score_column(scores: pd.DataFrame, kind: ScoreKind) -> pd.Series[float]:
-    """Return the errors of a table of scores, a value per row."""
+    """Return the errors of a table of scores, a value per row, NaN where they are the same as another rule's."""
     check_choice("kind", kind, get_args(ScoreKind))
     if kind != "own":
-        return scores[kind]
+        repeated = scores["method"].str.endswith(":forward") & (kind == "newest")  # nothing is revised yet
+        return scores[kind].mask(repeated)
     of_newest = {
         name for name in scores["method"] if not name.startswith("imrc") and method_class(name).headline == "newest"
     }
@@ -263,15 +264,15 @@ def curve_table(
     frames = []
     for result in results:
         for rule, table in result.error_tables.items():
-            method = _method(result, rule)
-            values = table.newest()
+            if rule == "forward" and kind != "average":
+                continue  # the same as the rule with backward learning, which revises nothing yet
+            method, values = _method(result, rule), table.newest()
             if kind == "average":
                 values = result.judged_by_step(rule, "average", so_far=by == "k")
             steps = np.arange(1, values.shape[1] + 1)
             if kind == "before":
-                # Both rules that go forward share the rule before learning.
                 values, steps = result.before_of(rule)[:, 1:], steps[1:]
-                if rule == "forward" or not np.isfinite(values).any():
+                if not np.isfinite(values).any():
                     continue
             if by == "k" and kind != "average":
                 values = np.cumsum(values, axis=1) / np.arange(1, len(steps) + 1)
