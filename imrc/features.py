@@ -162,6 +162,15 @@ class Composite(FeatureMap):
             out = out[:, width:]
 
 
+def plain(one: FeatureMap) -> FeatureMap:
+    """Return the map without compiled code, which takes longer to load than most models take to predict."""
+    if isinstance(one, CompiledFourier):
+        return RandomFourier(one.frequencies)
+    if not isinstance(one, Composite):
+        return one
+    return Composite(tuple((columns, tuple(map(plain, chain))) for columns, chain in one.parts))
+
+
 @dataclass(frozen=True, eq=False)
 class Prepared(FeatureMap):
     """Missing numbers become the median of their column, days are counted from the first, words become 0/1 columns.

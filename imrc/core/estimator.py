@@ -19,7 +19,7 @@ from imrc.core.learner import Learner, unknown_task
 from imrc.core.presets import DEFAULT, Preset, own_features
 from imrc.core.settings import OVERRIDES, SETTINGS, IMRCSettings, Window, documented, resolve_settings
 from imrc.core.tracking import TaskEstimate
-from imrc.features import FeatureSpec, Representation, repetition_draw
+from imrc.features import FeatureSpec, Representation, plain, repetition_draw
 from imrc.solvers.api import probabilities, scores
 from imrc.wording import RULES
 
@@ -333,7 +333,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
     def _scores(self, X: ArrayLike, task: WhichTask, rule: Rule) -> Floats:
         estimate = self._estimate(task, rule)
         rows, _ = self._checked(X)
-        return scores(self.features_.with_intercept(rows), estimate.coef, len(self.classes_))
+        return scores(plain(self.features_).with_intercept(rows), estimate.coef, len(self.classes_))
 
     def predict(self, X: ArrayLike, task: WhichTask = -1, rule: Rule = "forward_backward") -> NDArray[Any]:
         """Return the label with the largest score (in a tie, the smallest label).

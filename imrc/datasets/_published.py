@@ -173,18 +173,10 @@ def rotated_mnist(
         rotate_pixels(images, order, degrees, X)
         return X
 
-    return turning(
-        (digits >= (5 if labels == "5 or more" else 6)).astype(np.int64),
-        np.random.default_rng([seed, 28]),
-        tasks,
-        180.0,
-        turned,
-        one_angle=angles == "task",
-        digits="g",
-        name=entry.name,
-        description=entry.summary,
-        info={**entry.info(), "class_names": names, "rows": rows},
-    )
+    about: dict[str, Any] = {"name": entry.name, "description": entry.summary, "digits": "g"}
+    about |= {"info": {**entry.info(), "class_names": names, "rows": rows}}
+    large, generator = digits >= (5 if labels == "5 or more" else 6), np.random.default_rng([seed, 28])
+    return turning(large.astype(np.int64), generator, tasks, 180.0, turned, one_angle=angles == "task", **about)
 
 
 READERS: Mapping[str, Callable[..., TaskSequence]] = {

@@ -18,7 +18,7 @@ from imrc.core.learner import Learner
 from imrc.core.rules_log import LogLossLearner
 from imrc.evaluation.run import single_thread
 from imrc.evaluation.settings import STRATEGIES, STRATEGY_TITLES, RunSettings
-from imrc.features import FeatureMap, Representation, repetition_draw
+from imrc.features import FeatureMap, Representation, plain, repetition_draw
 from imrc.solvers.api import probabilities, scores
 from imrc.tables import Recipe, Source, Table
 from imrc.tables.recipe import places
@@ -226,8 +226,8 @@ class Model:
         if not isinstance(task, str):
             place = check_int("task", task, -len(self.tasks), len(self.tasks) - 1)
             rule = self._rules[0 if self.strategy == "pooled" else place]
-        parts = [X[start : start + _BATCH] for start in range(0, len(X), _BATCH)] or [X]
-        values = [scores(self._map.with_intercept(part), rule[0], len(self.classes)) for part in parts]
+        parts, map_ = [X[start : start + _BATCH] for start in range(0, len(X), _BATCH)] or [X], plain(self._map)
+        values = [scores(map_.with_intercept(part), rule[0], len(self.classes)) for part in parts]
         return np.concatenate(values), self._loss, rule[1]
 
     def _encoded(self, labels: ArrayLike | None, rows: int) -> Ints:

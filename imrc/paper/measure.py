@@ -156,14 +156,10 @@ def measure(request: TableRequest, runs: Runs) -> pd.DataFrame:
             rows = rows.assign(errors=errors[rows["method"]].to_list(), tasks=len(sequence), setting=setting)
             frames.append(rows.assign(b=own.b, W=own.learner.W, repetitions=own.repetitions))
     table = pd.concat(frames, ignore_index=True)
-    return (table if request.kind == "characteristics" else _with_print(table)).assign(
-        kind=request.kind,
-        error_kind=request.error,
-        features=request.settings.features.kind,
-        seed=request.settings.seed,
-        versions=versions(PACKAGES),
-        date=date.today().isoformat(),
-    )
+    about: dict[str, object] = {"kind": request.kind, "error_kind": request.error}
+    about |= {"features": request.settings.features.kind, "seed": request.settings.seed}
+    about |= {"versions": versions(PACKAGES), "date": date.today().isoformat()}
+    return (table if request.kind == "characteristics" else _with_print(table)).assign(**about)
 
 
 def _variants(request: TableRequest, settings: RunSettings) -> Iterator[tuple[str, RunSettings, Sequence[str]]]:

@@ -117,15 +117,8 @@ def test_a_rate_of_zero_makes_one_rule_for_all_tasks():
     # Every sample counts alike: the same rule as of one task that holds them all, with the same penalty.
     X1 = np.column_stack([np.ones(300), X.reshape(300, 5)])
     unit = np.sqrt((X[0] ** 2).sum(axis=1).mean() / 250.0)
-    together = solved(
-        scaled(X1),
-        y.ravel(),
-        np.full(300, 1 / 300),
-        unit * 16.0 * 2 / 300,
-        np.zeros((2, 6)),
-        primal=True,
-        max_iter=3000,
-    )
+    weights, penalty = np.full(300, 1 / 300), unit * 16.0 * 2 / 300
+    together = solved(scaled(X1), y.ravel(), weights, penalty, np.zeros((2, 6)), primal=True, max_iter=3000)
     np.testing.assert_allclose(rule.ravel(), primal_parameters(together.coefficients), atol=0.02)
 
 
