@@ -242,12 +242,13 @@ def solve(
 
 def warm_up(progress: Callable[[float, str], object] = lambda _share, _text: None) -> None:
     """Compile the kernels, some ten seconds, or load them; ``progress(share, text)`` is called before each."""
-    from imrc import _angles  # noqa: F401 - compiled, or loaded, by this
+    from imrc.features import write_cosines_and_sines
     from imrc.solvers.logistic import group_squares, group_sums, solve_in_turn
 
     ones, zeros, places = np.ones((2, 2)), np.zeros(4), np.arange(2)
     progress(0.0, "Preparing the solver, part 1 of 2")
     Problem(prepare_instances(ones), zeros, zeros).solve(2, 1)
+    write_cosines_and_sines()
     progress(0.4, "Preparing the solver, part 2 of 2")
     group_squares(ones, places, group_sums(ones, places, 2))
     solve_in_turn(ones, places, ones[:1] / 2, ones[0, :1], zeros.reshape(1, 2, 2), primal=True, tolerances=1.0)

@@ -6,7 +6,7 @@ import tomllib
 from playwright.sync_api import expect
 
 from imrc.plots._drawing import PAPER
-from tests.app.conftest import ROOT, running_server
+from tests.app.conftest import ROOT, running_server, settle
 
 SMALL = "?dataset=identical&k=4&n=5&repetitions=2"  # as other tests ask for, too: computed once
 
@@ -36,6 +36,7 @@ def test_a_sidebar_opened_late_shows_and_runs_the_settings_of_the_link(new_page,
 def test_a_phone_has_a_list_of_all_pages(new_page, server):
     page = new_page(390, 900)
     page.goto(f"{server}/{SMALL}")
+    settle(page)  # when a narrow page asks for other charts, Streamlit forgets a link that was clicked just before
     page.get_by_role("button", name="Expand sidebar").click()
     page.get_by_test_id("stSidebar").get_by_role("link", name="Learn").click()
     expect(page.locator("h1").filter(has_text="what neighbours know")).to_be_attached()

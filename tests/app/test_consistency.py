@@ -94,14 +94,14 @@ def rows(test: AppTest, run: RunResult) -> str:
     """Return what the table of the comparison says about IMRC's rules, in the words of the other pages."""
     table = next(frame.value for frame in test.dataframe if "Against reference" in frame.value).set_index("Method")
     preset, scenario = run.settings.preset, run.scenario
-    # Before learning both rules that go forward are one.
-    rule = "forward_backward" if scenario.kind == "before" else scenario.main
+    # Before learning, and of the newest task, both rules that go forward are one.
+    rule = scenario.main if scenario.kind == "average" else "forward_backward"
     title = {name: title_of_method(imrc_key(preset, name), run.settings.features) for name in RULES}
     measure = table.columns[0]
     alone = table.loc[title["single"], measure]
     said = f". {measure}: of IMRC **.0** {measure.lower()}: alone **{alone}** · main"
     said += f" **{table.loc[title[rule], measure]}**"
-    if scenario.main == "forward_backward" or scenario.kind == "before":  # else it is not the planned comparison there
+    if rule == "forward_backward":  # else it is not the planned comparison there
         verdict = table.loc[title["single"], "Against reference"]
         # What is worse than the reference is what the reference improves on.
         said += " learning makes " + {"worse": "fewer", "better": "more"}.get(verdict, verdict)
