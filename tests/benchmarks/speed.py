@@ -22,8 +22,6 @@ import pandas as pd
 from common import parser, write  # the file beside, whichever checkout `imrc` is from
 
 import imrc
-from imrc.tables import Reading, open_table
-from imrc.tables.read import read_bytes
 from imrc.tasks import Task, TaskSequence
 
 PRESETS, ROUNDS = ("recommended", "paper"), 5
@@ -94,6 +92,9 @@ def growth(tasks: int) -> None:
 
 def reading() -> None:
     """Time pandas, reading in this process and reading in one of its own, in turn, on 640,000 rows of all kinds."""
+    from imrc.tables import Reading, open_table  # other checkouts may not have them
+    from imrc.tables.read import read_bytes
+
     generator, rows = np.random.default_rng(0), 640_000
     frame = pd.DataFrame(10.0 * generator.normal(size=(rows, 6)), columns=list("abcdef")).round(3)
     frame.insert(0, "when", pd.date_range("1990", periods=rows, freq="min").strftime("%Y-%m-%d"))
