@@ -25,15 +25,8 @@ from imrc.wording import RULES
 from pages.shell import running
 from tests.conftest import ROOT
 
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
+CHROMIUM_FLAGS += ["--disable-background-networking", "--disable-component-update"]
 
 
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'

@@ -85,3 +85,9 @@ def test_a_store_that_is_broken_or_cannot_be_reached_changes_nothing(app, kept, 
         monkeypatch.setattr(running, "default_store_path", place)
     test = app(**LINK)
     assert metrics(test)["Error, alone"]
+
+
+def test_a_server_finds_the_solver_compiled_and_loads_it_without_another_process(nothing_kept, compiled, monkeypatch):
+    monkeypatch.setattr("subprocess.run", None)
+    running.compile_early()
+    assert running.solver().done
