@@ -115,9 +115,9 @@ def comparison_view(table: pd.DataFrame, kind: str = "average") -> pd.DataFrame:
     return view.loc[:, ~(view == "").all()]
 
 
-def shipped_view(scores: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+def shipped_view(scores: pd.DataFrame, table: pd.DataFrame, kind: str = "average") -> pd.DataFrame:
     """Return the errors of all methods at every shipped n, as texts, with what they cost at the n shown."""
-    mean = scores.pivot_table("average", "method", "n", sort=False).loc[table["method"]]
+    mean = scores.pivot_table(kind, "method", "n", sort=False).loc[table["method"]]
     view = pd.DataFrame({"Method": table["title"].to_numpy()})
     for n in sorted(mean):
         best = mean[n].min()
@@ -127,7 +127,7 @@ def shipped_view(scores: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     return view.assign(**{title: values.to_numpy() for title, values in costs.items()})
 
 
-def comparison_settings(presets: Iterable[str], shipped: int | None = None, *, without_mer: bool = False) -> str:
+def comparison_settings(presets: Iterable[str], shipped: int | None, kind: str, *, without_mer: bool) -> str:
     """Say with which settings methods were compared, and what was tuned; `shipped`: tasks of shipped results."""
     tuned = f"{UNTUNED} IMRC's preset *recommended* was tuned on other draws of these and published sequences."
     if shipped is None:
@@ -135,7 +135,8 @@ def comparison_settings(presets: Iterable[str], shipped: int | None = None, *, w
         slow = " MER can take nearly as long as all others together. It is left out until you add it under *Methods*."
         return f"{first}{slow * without_mer} {tuned}"
     b, seed, repetitions = (SETTINGS[name].default for name in ("b", "seed", "repetitions"))
-    return f"Shipped results: {shipped} tasks, b = {b}, {repetitions} repetitions, seed {seed}. {tuned}"
+    of = "the newest task" if kind == "newest" else "all tasks seen"
+    return f"Shipped errors on {of}: {shipped} tasks, b = {b}, {repetitions} repetitions, seed {seed}. {tuned}"
 
 
 def significance_note(table: pd.DataFrame, repetitions: int) -> str:

@@ -28,10 +28,10 @@ told = "Runs the methods now, with the settings of the sidebar. You see the prog
 measure = shipped is None or controls.toggle("Measure with these settings", "compare_measure", told, place=place)
 if shipped is not None and not measure:
     n = views.size_chosen(shipped, choice.settings.n, place)
-    kind = "average"
+    kind = "newest" if choice.settings.scenario == "adaptation" else "average"
     scores, every = shipped[shipped["n"] == n], shipped
-    table = comparison_table(scores)
-    view = shipped_view(shipped, table)
+    table = comparison_table(scores, kind=kind)
+    view = shipped_view(shipped, table, kind)
 else:
     names = place.multiselect(
         "Methods",
@@ -54,7 +54,7 @@ with head:
     st.markdown(f"# {first}\n\n{f'Against **{rest} ' if against else ''}{winner_sentence(table)}")
     presets = [preset_in(one, choice.settings.features) for one in running.COMPARED_PRESETS]
     tasks = None if measure else datasets.entry(choice.dataset).opens_with
-    st.caption(comparison_settings(presets, tasks, without_mer="mer" not in set(table["method"])))
+    st.caption(comparison_settings(presets, tasks, kind, without_mer="mer" not in set(table["method"])))
 charts.show(method_errors, table, name="method-errors")
 if frame.narrow():  # first what is seen without scrolling sideways
     shown = ["Method", view.columns[1] if measure else f"n = {n}", "Against reference"]
