@@ -4,6 +4,7 @@ import streamlit as st
 
 from imrc import datasets
 from imrc.baselines import method_title
+from imrc.evaluation import SCENARIOS
 from imrc.evaluation.comparison import comparison_table, preset_in
 from imrc.paper.printed import with_printed
 from imrc.plots import method_errors
@@ -28,7 +29,7 @@ told = "Runs the methods now, with the settings of the sidebar. You see the prog
 measure = shipped is None or controls.toggle("Measure with these settings", "compare_measure", told, place=place)
 if shipped is not None and not measure:
     n = views.size_chosen(shipped, choice.settings.n, place)
-    kind = "newest" if choice.settings.scenario == "adaptation" else "average"
+    kind = "newest" if SCENARIOS[choice.settings.scenario].kind == "newest" else "average"
     scores, every = shipped[shipped["n"] == n], shipped
     table = comparison_table(scores, kind=kind)
     view = shipped_view(shipped, table, kind)

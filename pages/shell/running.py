@@ -145,7 +145,7 @@ def compile_early() -> None:
     """Compile the solver beside the server, whose first visitors see what comes with the app, and load it."""
     names = "features.py", "solvers/logistic.py", "solvers/_subgradient.py"
     sources = [Path(imrc.__file__).parent / one for one in names]
-    kernels = {one: one.parent.rglob(f"{one.stem}.*.nbi") for one in sources}
+    kernels = {one: one.parent.glob(f"__pycache__/{one.stem}.*.nbi") for one in sources}
     with solver().lock:
         # What is newer than its source is loaded in a second.
         if not all(any(new.stat().st_mtime > one.stat().st_mtime for new in found) for one, found in kernels.items()):

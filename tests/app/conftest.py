@@ -28,7 +28,6 @@ from tests.conftest import ROOT
 CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
 CHROMIUM_FLAGS += ["--disable-background-networking", "--disable-component-update"]
 
-
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 STILL = """async () => {
   const parts = '[data-testid=stMain], h1, .js-plotly-plot, .main-svg, iframe';

@@ -132,7 +132,9 @@ def main() -> None:
     load = Path("/proc/loadavg").read_text().split()[0]
     report = study(options.visitors, options.seconds, options.think)
     rows = {
-        **{"visitors": options.visitors, "seconds": options.seconds, "think_s": options.think},
+        "visitors": options.visitors,
+        "seconds": options.seconds,
+        "think_s": options.think,
         "cached_views": len(report.cached),
         "cached_median_s": round(statistics.median(report.cached), 3),
         "cached_95_s": round(float(np.quantile(report.cached, 0.95)), 3),
