@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 # Several processes share the cores: threads of linear algebra would wait for one another most of the time.
@@ -55,20 +56,21 @@ def compiled() -> None:
     """Every kernel is compiled: for tests with limits of time or with processes side by side. See below."""
 
 
-# What needs kernels: those of log loss, those of problem (3), and all others.
-COMPILING = (
-    "imrc.evaluate(tasks, n=5, repetitions=1)",
-    "imrc.evaluate(tasks, n=5, repetitions=1, preset='paper')",
-    "imrc.evaluate(tasks, n=5, repetitions=1, methods=imrc.baselines.PUBLISHED); imrc.diagnostics.assess(tasks)",
-)
-
-
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_setupnodes() -> None:
+def pytest_xdist_setupnodes(config: pytest.Config) -> None:
     """Compile once before there are several processes: side by side each would compile for itself."""
-    start = "import imrc; tasks = imrc.datasets.load('identical', tasks=5, samples=60); "
-    compiling = [subprocess.Popen([sys.executable, "-c", start + code], cwd=ROOT) for code in COMPILING]
-    assert [one.wait() for one in compiling] == [0] * len(COMPILING)
+    start = "import imrc; tasks = imrc.datasets.load('identical', tasks=5, samples=60); imrc.evaluate(tasks, n=5, "
+    # Kernels of log loss, and all others.
+    others = (
+        "preset='paper', methods=('imrc', *imrc.baselines.PUBLISHED), repetitions=1); imrc.diagnostics.assess(tasks)"
+    )
+    commands = [[sys.executable, "-c", start + rest] for rest in ("repetitions=1)", others)]
+    compiling = [subprocess.Popen(command, cwd=ROOT) for command in commands]
+    # The same for modules that were installed without being translated: who collects the tests imports nearly all.
+    if not Path(find_spec("streamlit").cached).exists():
+        collect = "-m", "pytest", *config.invocation_params.args, "--collect-only", "-n0"
+        subprocess.run([sys.executable, *collect], stdout=subprocess.DEVNULL, check=False)
+    assert [one.wait() for one in compiling] == [0, 0]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 import imrc
 from imrc.evaluation.significance import with_error
 from imrc.report._write import page_of
+from tests.app.test_accessibility import found_by_axe
 
 NASTY = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\"'&"
 
@@ -99,8 +100,6 @@ def test_runs_on_the_first_tasks_and_stopped_runs_have_a_report(tmp_path):
 
 def test_report_opens_offline(run, nasty, new_page, tmp_path):
     """With names that try to break out, and the code that only a built-in sequence has: all a report can hold."""
-    from axe_playwright_python.sync_playwright import Axe
-
     sequence, result = nasty
     commands = imrc.Report(run=run[1], sequence=run[0]).repeated_by("random_walk")
     file = tmp_path / "report.html"
@@ -119,8 +118,7 @@ def test_report_opens_offline(run, nasty, new_page, tmp_path):
     for number in range(charts.count()):
         expect(charts.nth(number).locator(marks).first).to_be_attached()
     assert (asked, problems, dialogs) == ([file.as_uri()], [], [])
-    found = [one for one in Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")]
-    assert found == []
+    assert found_by_axe(page) == []
     widths = "[...document.querySelectorAll('.chart > div > div > svg.main-svg')].map(svg => svg.clientWidth)"
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     # What is wider than the paper is cut off on it.
