@@ -219,6 +219,8 @@ def check_learner(make: Made, *, on_fail: OnFail = "raise") -> dict[str, str]:
         If contracts are broken; the message gives the reasons.
     """
     check_choice("on_fail", on_fail, get_args(OnFail))
+    if not callable(make):
+        raise TypeError(f"make must return a fresh learner: lambda: {type(make).__name__}(), not a learner itself.")
     broken = {}
     for contract in CONTRACTS:
         try:

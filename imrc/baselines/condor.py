@@ -7,16 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from imrc._types import Floats, Ints
-from imrc.baselines.base import (
-    Baseline,
-    Settings,
-    linear_labels,
-    named,
-    real,
-    signed_targets,
-    whole,
-    with_last_intercept,
-)
+from imrc.baselines import base
+from imrc.baselines.base import Baseline, Settings, named, real, whole
 
 
 @dataclass(frozen=True)
@@ -89,7 +81,7 @@ class Condor(Baseline):
 
     def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         order = self.random.permutation(len(X))
-        X1, targets = with_last_intercept(X)[order], signed_targets(y[order], self.n_classes)
+        X1, targets = base.with_last_intercept(X)[order], base.signed_targets(y[order], self.n_classes)
         if len(self.models):
             outputs = np.clip(X1 @ self.models, -1.0, 1.0)
             losses = ((1.0 - targets * outputs) ** 2 / 4.0).mean(axis=2)
@@ -101,7 +93,7 @@ class Condor(Baseline):
         self.log_weights = np.full(len(self.models), -np.log(len(self.models)))
 
     def _predict(self, X: Floats, task: int) -> Ints:
-        return linear_labels(with_last_intercept(X) @ np.tensordot(self.weights, self.models, axes=1))
+        return base.linear_labels(base.with_last_intercept(X) @ np.tensordot(self.weights, self.models, axes=1))
 
     def state_size(self) -> int:
         """Return parameters and weights of the models."""

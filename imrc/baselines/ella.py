@@ -8,17 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from imrc._types import Floats, Ints
-from imrc.baselines.base import (
-    Baseline,
-    Settings,
-    expit,
-    linear_labels,
-    named,
-    real,
-    signed_targets,
-    whole,
-    with_last_intercept,
-)
+from imrc.baselines import base
+from imrc.baselines.base import Baseline, Settings, expit, named, real, whole
 
 
 @dataclass(frozen=True)
@@ -155,8 +146,8 @@ class ELLA(Baseline):
 
     def _fit_task(self, step: int, X: Floats, y: Ints) -> None:
         s = self.settings
-        X1 = with_last_intercept(X)
-        positive = (signed_targets(y, self.n_classes) + 1.0) / 2.0
+        X1 = base.with_last_intercept(X)
+        positive = (base.signed_targets(y, self.n_classes) + 1.0) / 2.0
         for problem, target in zip(self.problems, positive.T, strict=True):
             theta, H = self._single_task(X1, target)
             problem.add(theta, H, sparsity=s.sparsity, penalty=s.basis_penalty, first_span=s.first_tasks_span)
@@ -179,9 +170,9 @@ class ELLA(Baseline):
         return theta, H / (2.0 * n)
 
     def _predict(self, X: Floats, task: int) -> Ints:
-        X1 = with_last_intercept(X)
+        X1 = base.with_last_intercept(X)
         scores = [X1 @ (problem.L @ problem.codes[task]) for problem in self.problems]
-        return linear_labels(np.stack(scores, axis=1))
+        return base.linear_labels(np.stack(scores, axis=1))
 
     def state_size(self) -> int:
         """Return the numbers in bases, codes and sums (the symmetric sum counted once)."""

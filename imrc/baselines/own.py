@@ -48,8 +48,10 @@ class OwnMethod(str):
     def __new__(cls, name: str, estimator: Any = None, refit: Refit = "seen") -> OwnMethod:  # noqa: ANN401 - duck-typed
         """Check the classifier and give it its name."""
         made = super().__new__(cls, name if name.startswith(PREFIX) else f"{PREFIX}{name}")
-        if estimator is not None and not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
-            raise InputError(f"{name!r} must be a classifier with fit and predict; got {type(estimator).__name__}.")
+        fits = hasattr(estimator, "fit") and hasattr(estimator, "predict") and not isinstance(estimator, type)
+        if estimator is not None and not fits:
+            got = getattr(estimator, "__name__", type(estimator).__name__)
+            raise InputError(f"{name!r} must be a classifier with fit and predict, not its class; got {got}.")
         made.estimator, made.refit = estimator, check_choice("refit", refit, get_args(Refit))
         return made
 

@@ -42,8 +42,12 @@ def learn_in_turn(model: Any, X: ArrayLike, y: ArrayLike, tasks: ArrayLike | Non
     if tasks is None:
         model.partial_fit(X, y)
         return
+    import pandas as pd
+
     check_consistent_length(X, y, tasks)
-    names, place = np.unique(column_or_1d(tasks), return_inverse=True)
+    if (missing := np.flatnonzero(pd.isna(tasks := column_or_1d(tasks)))).size:
+        raise ValueError(f"tasks has a missing value in row {missing[0]}: say which task each row belongs to.")
+    names, place = np.unique(tasks, return_inverse=True)
     for task in range(len(names)):
         rows = np.flatnonzero(place == task)
         model.partial_fit(_safe_indexing(X, rows), _safe_indexing(y, rows), classes=unique_labels(y))
@@ -70,7 +74,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
     backward learning, Section 4). Older rules stay as they are. The representation is learnt from the rows of
     the first task, as in `imrc.evaluate`, which uses all rows of that task except test rows.
 
-    Columns of a data frame are matched by name, so their order does not matter. Missing or unknown columns are refused.
+    Columns of a data frame whose names are all texts are matched by name: their order does not matter, and missing or
+    unknown ones are refused. Others are taken by position.
 
     Parameters
     ----------
@@ -306,6 +311,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
                 raise ValueError(f"task must be a number, 'next' or ('next', periods); got {task!r}.")
             return self._learner.predicted(check_real("periods", steps, 0.0))
         task = check_int("task", task, -self.n_tasks_, self.n_tasks_ - 1)
+        if rule == "single" and np.isnan(self._learner_estimates[rule][task].risk):
+            raise ValueError(f"Task {task} was learnt without labels: it has no rule of its own. Take rule='forward'.")
         return self._learner_estimates[rule][task]
 
     def decision_function(
@@ -395,8 +402,10 @@ class IMRC(ClassifierMixin, BaseEstimator):
         float
             Between 0 and 1.
         """
+        labels = column_or_1d(y, warn=True)
+        check_consistent_length(X, labels, sample_weight)
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return float(np.average(np.asarray(y) == self.predict(X, task, rule), weights=weights))
+        return float(np.average(labels == self.predict(X, task, rule), weights=weights))
 
 
 # scikit-learn, the documentation and interactive help read names here, so the signature replaces `overrides`.

@@ -142,8 +142,10 @@ def score_column(scores: pd.DataFrame, kind: ScoreKind) -> pd.Series[float]:
     return scores["average"].where(~newest, scores["newest"])
 
 
-def comparison_latex(scores: pd.DataFrame, kind: ScoreKind = "average") -> str:
+def comparison_latex(scores: pd.DataFrame, kind: ScoreKind = "average", settings: str = "") -> str:
     r"""Return the errors of a table of scores, a column per dataset and n, as a table for LaTeX (`latex_table`).
+
+    `settings`: what its caption says of the runs, a sentence.
 
     >>> import imrc
     >>> scores = score_table(imrc.evaluate(imrc.datasets.load("identical", tasks=3), n=5, repetitions=2))
@@ -157,7 +159,7 @@ def comparison_latex(scores: pd.DataFrame, kind: ScoreKind = "average") -> str:
     }
     measure = capital(", ".join(dict.fromkeys(known["measure"])))
     told = f"{measure}, {SCORE_KINDS[kind]}; mean ± one standard error over {known['repetition'].max()} repetitions."
-    return latex_table(columns, f"{told} {BOLD}")
+    return latex_table(columns, " ".join(filter(None, (told, settings, BOLD))))
 
 
 def methods_with(scores: pd.DataFrame, kind: ScoreKind = "average") -> list[str]:

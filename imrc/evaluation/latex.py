@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from imrc._types import Floats
-from imrc.evaluation.settings import HEADLINES
+from imrc.evaluation.settings import HEADLINES, RunSettings
 from imrc.evaluation.significance import Headline, paired_differences
 from imrc.wording import capital, decimal
 
@@ -37,8 +37,15 @@ def caption(result: RunResult) -> str:
     spread = f"mean ± one standard error over {many} repetitions. {BOLD}" if many > 1 else "one repetition."
     return (
         f"{capital(result.measure())}, {HEADLINES[result.scenario.kind]}; {spread} "
-        f"n = {settings.n}, k = {result.n_tasks}, b = {settings.reach(result.n_tasks)}, W = {settings.learner.W}, "
-        f"preset {settings.preset}, representation {settings.features.kind}, seed {settings.seed}."
+        f"n = {settings.n}, preset {settings.preset}, {settings_in_words(settings, result.n_tasks)}"
+    )
+
+
+def settings_in_words(settings: RunSettings, k: int) -> str:
+    """Say which settings runs share that differ in n, preset or method."""
+    return (
+        f"k = {k}, b = {settings.reach(k)}, W = {settings.learner.W}, representation {settings.features.kind}, "
+        f"seed {settings.seed}."
     )
 
 

@@ -174,7 +174,8 @@ class Model:
         Raises
         ------
         InputError
-            If it was saved without its rows, a class is unknown or missing, or rows belong to several tasks.
+            If it was saved without its rows, a class is unknown or missing, or rows belong to several tasks or to one
+            that it has learnt.
         """
         if self._learner is None:
             raise InputError("This model was saved without the rows that an update needs (updatable=False).")
@@ -182,6 +183,10 @@ class Model:
         if len(named) > 1:
             raise InputError(
                 f"The rows belong to {len(named)} tasks ({listed(named, 3)}). Update with one task at a time."
+            )
+        if not name and named and named[0] in self.tasks:
+            raise InputError(
+                f"The model has learnt task {named[0]!r} already. For more rows of it, give them a new name=."
             )
         codes = self._encoded(known if labels is None else labels, len(X))
         with single_thread():

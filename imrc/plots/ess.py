@@ -17,19 +17,8 @@ from imrc.core import theory
 from imrc.evaluation import EffectiveSamples, RunResult
 from imrc.evaluation.measures import samples_text
 from imrc.planning import PLACES, Plan
-from imrc.plots._drawing import (
-    COLOURS,
-    DASHES,
-    DATA,
-    Chart,
-    Property,
-    Traces,
-    escaped,
-    name_curves,
-    slider,
-    whiskers,
-    whole_numbers,
-)
+from imrc.plots import _drawing
+from imrc.plots._drawing import COLOURS, DASHES, DATA, Chart, Property, Traces, slider, whole_numbers
 from imrc.wording import RULES, decimal, number
 
 PAIRS = ((10, 13), (10, 20), (100, 103), (100, 110))  #: Task j of k tasks: the pairs in the paper's figure.
@@ -68,7 +57,7 @@ def ess_curves(pairs: Sequence[tuple[int, int]] = PAIRS) -> go.Figure:
         _add_curve(drawn, ratio, ess, name, "forward_backward", colour=shade, showlegend=False)
     upwards = 0.9, 1.6 * max(float(one["y"].max()) for one in drawn)
     limits = np.log10(upwards).tolist()
-    told = [*name_curves(drawn, limits, _PLOT_PX, log=True), *_regime_names(across, tasks[-1])]
+    told = [*_drawing.name_curves(drawn, limits, _PLOT_PX, log=True), *_regime_names(across, tasks[-1])]
     _add_borders(drawn, tasks[-1], upwards)
     drawn.y(range=limits)
     return drawn.figure(annotations=told, above=90, margin={"l": 144, "r": 56})
@@ -160,7 +149,7 @@ def _mark_run(traces: Traces, run: EffectiveSamples, x: float) -> None:
     whose = RULES.get(run.rule, "before any label").lower()
     name, said = f"this run, {whose}: {run.mean:,.1f} samples on average", f"this run: {samples_text(run)}"
     ends = [(run.high - run.mean) / run.own], [(run.mean - run.low) / run.own]
-    interval = whiskers(*ends, width=None) if math.isfinite(run.low) else None
+    interval = _drawing.whiskers(*ends, width=None) if math.isfinite(run.low) else None
     look = {"symbol": "diamond", "size": 12, "edge": 2, "error_y": interval}
     traces.dots([x], [run.mean / run.own], name, COLOURS.get(run.rule, DATA), said=said, **look)
 
@@ -213,7 +202,7 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
         text = (
             f"<b>task %{{x}}</b> (%{{customdata[0]}})<br>{name}: %{{customdata[1]:.1f}}<br>all: %{{customdata[2]:.1f}}"
         )
-        told = table[["label", name, "ess"]].assign(label=escaped(table["label"]))
+        told = table[["label", name, "ess"]].assign(label=_drawing.escaped(table["label"]))
         drawn.bars(table["task"], table[name], name, COLOURS[rule], text, customdata=told)
     return drawn.figure(barmode="stack", bargap=0.15)
 

@@ -16,19 +16,8 @@ from imrc.diagnostics import VERDICTS, Assessment, PartialAutocorrelation
 from imrc.diagnostics.assessment import step_changes
 from imrc.diagnostics.changed import SHIFTS, Changed, moves
 from imrc.diagnostics.power import SIMULATED
-from imrc.plots._drawing import (
-    COLOURS,
-    DATA,
-    DIFFERENCE,
-    SCALE,
-    Chart,
-    decimals,
-    escaped,
-    short,
-    task_ticks,
-    whiskers,
-    whole_numbers,
-)
+from imrc.plots import _drawing
+from imrc.plots._drawing import COLOURS, DATA, DIFFERENCE, SCALE, Chart, decimals, escaped, whole_numbers
 from imrc.plots.tasks import QUIET, image_side, mosaic, mosaic_rows
 from imrc.watch import first_alarm
 from imrc.wording import RULES
@@ -123,7 +112,7 @@ def distance_heatmap(result: Assessment) -> go.Figure:
     both: dict[str, Any] = {"constrain": "domain", "showgrid": False}
     drawn = Chart("Which tasks are alike?", height=460)
     drawn.tasks(result.labels, ticks=3, tickangle=0, **both)
-    drawn.y("task", autorange="reversed", scaleanchor="x", **both, **task_ticks(result.labels, down=True))
+    drawn.y("task", autorange="reversed", scaleanchor="x", **both, **_drawing.task_ticks(result.labels, down=True))
     drawn.colours(SCALE, 0.0, top, title={"text": "distance²<br>/ noise"})
     drawn.cells(start, start, values, SCALE, customdata=pairs, said="%{customdata}<br>distance %{z:.3g}")
     return drawn.figure(legend=False)
@@ -187,7 +176,7 @@ def component_chart(table: pd.DataFrame, name: str) -> go.Figure:
         drawn.band(x, (value - se, value + se), colour, 0.22, name=f"{label}, band ± √s")
         drawn.line(x, value, label, colour, dash=dash, said="%{y:.4g}", box=label)
     label, colour = "sample average ± √s" if few else "sample average", COLOURS["single"]
-    look = {"size": 7 if few else 3, "error_y": whiskers(table["mean_se"], colour=colour) if few else None}
+    look = {"size": 7 if few else 3, "error_y": _drawing.whiskers(table["mean_se"], colour=colour) if few else None}
     said = {"customdata": escaped(table["label"]), "said": "task %{x} (%{customdata})<br>average %{y:.4g}"}
     drawn.dots(x, table["mean"], label, colour, **look, **said)
     return drawn.figure()
@@ -234,7 +223,7 @@ def changed_panels(result: Changed) -> go.Figure:
         value, error = (part[:, int(c if kind == "label" else column)] for part in (values, errors))
         there = np.flatnonzero(np.isfinite(value))
         x, value, error = there + 1.0, value[there], error[there]
-        name = html.escape(short(result.row_name(row), _LONGEST))
+        name = html.escape(_drawing.short(result.row_name(row), _LONGEST))
         drawn.titles.append(f"{name}<br><span style='font-size:12px'>{SHIFTS[kind]}</span>")
         drawn.y("share" if "share of" in drawn.titles[-1] else "average", panel)
         level = float(np.average(value, weights=1.0 / np.maximum(error, 1e-12) ** 2))

@@ -17,20 +17,8 @@ from imrc._types import Floats
 from imrc.evaluation import LagTable, RunResult
 from imrc.evaluation.settings import REFERENCES, STRATEGY_TITLES, HeadlineKind
 from imrc.evaluation.significance import interval_columns, mean_and_stderr
-from imrc.plots._drawing import (
-    COLOURS,
-    DASHES,
-    DIFFERENCE,
-    SCALE,
-    Chart,
-    bar_below,
-    decimals,
-    error_ends,
-    escaped,
-    rgba,
-    task_ticks,
-    whole_numbers,
-)
+from imrc.plots import _drawing
+from imrc.plots._drawing import COLOURS, DIFFERENCE, SCALE, Chart, decimals, escaped, task_ticks, whole_numbers
 from imrc.wording import RULES, SHORT_RULES, decimal, with_spread
 
 Quantity = Literal["error", "difference", "risk"]
@@ -218,7 +206,7 @@ def error_heatmaps(
     ticks = task_ticks(first.drop_duplicates("task")["label"].tolist(), ticks=4, down=True) if half == 0.5 else {}
     drawn.y("task", range=[tasks + half, row_at[0] - half], showgrid=False, **ticks)
     low, high = _range(np.concatenate([table["value"] for table in tables.values()]), quantity)
-    drawn.colours(scale, low, high, **bar_below(low, high, ticks=5, sign=quantity == "difference", len=0.6))
+    drawn.colours(scale, low, high, **_drawing.bar_below(low, high, ticks=5, sign=quantity == "difference", len=0.6))
     return drawn.figure(gap=0.025, share_y=True, legend=False, above=72, below=88)
 
 
@@ -249,7 +237,7 @@ def run_ladder(result: RunResult) -> go.Figure:
     ticks = {"dtick": 1 if len(tasks) <= 25 else None} | task_ticks(result.labels, ticks=25, down=True)
     drawn.y("task", range=[len(tasks) + 0.7, 0.3], **ticks)
     rungs = np.column_stack([errors["forward"], errors["forward_backward"], gap]).ravel()
-    look, colour = {"width": 3 if few else 1, "dash": None}, rgba(COLOURS["forward_backward"], 0.5)
+    look, colour = {"width": 3 if few else 1, "dash": None}, _drawing.rgba(COLOURS["forward_backward"], 0.5)
     drawn.straight(rungs, np.column_stack([tasks, tasks, gap]).ravel(), "", colour, showlegend=False, **look)
     texts = [
         f"<b>Task {task}</b> ({label})<br>"
@@ -265,7 +253,7 @@ def run_ladder(result: RunResult) -> go.Figure:
 
 def add_curves(drawn: Chart, table: pd.DataFrame, rules: Iterable[str] | None = None, panel: int = 1) -> None:
     """Draw the rules of a table: a line each, before it its band if any."""
-    names, dashes = STRATEGY_TITLES | RULES, {**DASHES, "majority": "dash", "pooled": "longdashdot"}
+    names, dashes = STRATEGY_TITLES | RULES, {**_drawing.DASHES, "majority": "dash", "pooled": "longdashdot"}
     for rule in table["rule"].unique() if rules is None else rules:
         x, value, half = (table.loc[table["rule"] == rule, column].to_numpy() for column in ("x", "value", "half"))
         own = rule in RULES
@@ -278,7 +266,7 @@ def add_curves(drawn: Chart, table: pd.DataFrame, rules: Iterable[str] | None = 
 def limits(table: pd.DataFrame) -> dict[str, Any]:
     """Return range and ticks of the vertical axis for lines with their bands."""
     half = table["half"].where(table["rule"].isin(list(RULES))) if "rule" in table else table["half"]
-    return decimals(np.concatenate(error_ends(table["value"], half)))
+    return decimals(np.concatenate(_drawing.error_ends(table["value"], half)))
 
 
 _PLAIN = {"balanced error": "Plain error"}

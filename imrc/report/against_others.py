@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from imrc.core.settings import SETTINGS
@@ -107,7 +108,7 @@ def comparison_view(table: pd.DataFrame, kind: str = "average") -> pd.DataFrame:
             "All tasks": "" if kind == "average" else decimal(row["average"]),
             "Newest task": "" if kind == "newest" else decimal(row["newest"]),
             "ms per task": 1000.0 * row["seconds"],
-            "Numbers kept": round(row["state"]),
+            "Numbers kept": np.round(row["state"]),  # NaN in part of a run with more backward steps
         }
         for row in table.to_dict("records")
     ]

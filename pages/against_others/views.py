@@ -13,7 +13,6 @@ from imrc import datasets
 from imrc.baselines import method_title, parse_method, registry
 from imrc.evaluation import SCENARIOS, RunResult, RunSettings
 from imrc.evaluation.comparison import (
-    IMRC_RULES,
     SCORE_KINDS,
     ScoreKind,
     best_methods,
@@ -25,6 +24,7 @@ from imrc.evaluation.comparison import (
     score_table,
     title_of_method,
 )
+from imrc.evaluation.latex import settings_in_words
 from imrc.paper import shipped
 from imrc.plots import method_curves, method_differences
 from imrc.report.against_others import comparison_summary, significance_note
@@ -84,11 +84,11 @@ def measured_scores(choice: Choice, names: Sequence[str], kind: ScoreKind, head:
     # With a bar, the time left and Stop; who stopped it is told so.
     for number, run in enumerate(running.as_one("run_compared", choice, changes), start=1):
         found += [run] if run is not None and run.n_tasks == len(sequence) else []
-        if state.visit().job is not None and found:
-            ahead = comparison_summary(comparison_table(score_table(found)), state.title_of(choice.dataset))
-            left = sum(len(IMRC_RULES) if one["methods"] == ("imrc",) else 1 for one in changes[number:])
-            here = score_table(found)["method"].nunique()
-            slot.markdown(f"# {here} of {here + left} methods so far\n{ahead}")
+        if state.visit().job is not None and (known := methods_with(score_table(found), kind) if found else []):
+            ahead = comparison_summary(comparison_table(score_table(found), kind=kind), state.title_of(choice.dataset))
+            rules = len(methods_with(score_table(found[:1]), kind))
+            left = sum(rules if one["methods"] == ("imrc",) else 1 for one in changes[number:])
+            slot.markdown(f"# {len(known)} of {len(known) + left} methods so far\n{ahead}")
     slot.empty()
     if kind == "before" and len(sequence) < 2:
         st.warning("Testing a task before it is learnt takes at least two tasks.", icon=":material/info:")
@@ -162,7 +162,9 @@ def experts(
         st.caption(f"{about['what']}. {shipped.measured_when('against')} Made by `{about['command']}`.")
     charts.csv(every, name=f"scores-{choice.dataset}", label="Scores of all repetitions as CSV")
     told = "Mean ± one standard error; bold: lowest or not clearly higher. For the package booktabs."
-    name, made = f"imrc-{choice.dataset}.tex", partial(comparison_latex, every, kind)
+    tasks = len(state.visit().sequence_for(choice)) if measured else datasets.entry(choice.dataset).opens_with
+    settings = settings_in_words(choice.settings if measured else RunSettings(), tasks)
+    name, made = f"imrc-{choice.dataset}.tex", partial(comparison_latex, every, kind, settings)
     controls.save("Table for LaTeX", made, name, "text/x-tex", "compare_latex", help=told)
 
 

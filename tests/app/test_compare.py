@@ -74,6 +74,10 @@ def test_what_is_measured_has_the_numbers_of_the_library(compare, monkeypatch):
     test.multiselect(key="compare_methods").set_value(["ella:python"]).run()
     assert "ELLA (python)" in set(shown(test)["Method"])
     assert "GEM" not in set(shown(test)["Method"])
+    test.number_input(key="b").set_value(
+        1
+    ).run()  # part of the run with more steps, of whose numbers kept nothing is known
+    assert set(shown(test)["Numbers kept"].isna()) == {True, False}
 
 
 def test_a_method_that_is_stopped_is_left_out(compare):

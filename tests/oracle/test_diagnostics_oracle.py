@@ -7,19 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from imrc.diagnostics import partial_autocorrelation
+from imrc.diagnostics import evidence, partial_autocorrelation
 from imrc.diagnostics.by_lag import variogram_of, with_envelope, with_pacf_band
-from imrc.diagnostics.evidence import (
-    LEADING,
-    _peaks_exact,
-    _peaks_leading,
-    centre_twice,
-    draw_orders,
-    innovation_products,
-    log_likelihood,
-    project,
-    walk_basis,
-)
+from imrc.diagnostics.evidence import LEADING, centre_twice, draw_orders, log_likelihood, walk_basis
 from imrc.diagnostics.models import fit_models
 from imrc.diagnostics.samples import given_moments, reduce_moments
 
@@ -72,7 +62,7 @@ def test_restricted_likelihood_equals_the_diffuse_kalman_filter(balanced):
     )
     reduced = reduce_moments(given_moments(means, mse[:, None]))
     values, vectors = walk_basis(reduced.h)
-    projections = project(reduced.scaled, vectors)
+    projections = evidence.project(reduced.scaled, vectors)
     rhos = np.array([0.0, 0.05, 0.25, 3.0, 1e3])
     ours = log_likelihood(rhos, values, projections)
     theirs = np.array([np.mean([diffuse_kalman(z, reduced.h, rho) for z in reduced.Z.T]) for rho in rhos])
@@ -230,7 +220,7 @@ def test_innovations_equal_the_dense_cholesky_filter(balanced):
     difference = np.diff(np.eye(k), axis=0)
     S = difference @ np.diag(reduced.h) @ difference.T + rho * np.eye(k - 1)
     E = np.linalg.solve(np.linalg.cholesky(S), difference @ reduced.Z)
-    np.testing.assert_allclose(innovation_products(reduced, rho), E @ E.T / m, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(evidence.innovation_products(reduced, rho), E @ E.T / m, rtol=1e-9, atol=1e-10)
 
 
 def test_periodogram_from_leading_columns_when_they_are_all():
@@ -239,5 +229,5 @@ def test_periodogram_from_leading_columns_when_they_are_all():
     factor = generator.normal(size=(k, LEADING - 2))
     G = centre_twice(factor @ factor.T)
     orders = draw_orders(k, 50, generator)
-    exact = _peaks_exact(G, orders, np.trace(G))
-    np.testing.assert_allclose(_peaks_leading(G, orders, np.trace(G)), exact, rtol=1e-9)
+    exact = evidence._peaks_exact(G, orders, np.trace(G))
+    np.testing.assert_allclose(evidence._peaks_leading(G, orders, np.trace(G)), exact, rtol=1e-9)

@@ -94,6 +94,8 @@ def test_a_learner_that_breaks_a_contract_is_caught(leaky, reason):
     made = type("Leaky", (Nearest,), leaky) if isinstance(leaky, dict) else leaky
     with pytest.raises(ContractError, match=f"(?m)^{reason}"):
         check_learner(made)
+    with pytest.raises(TypeError, match=r"lambda: \w+\(\), not a learner itself"):
+        check_learner(made())
 
 
 @pytest.mark.parametrize(

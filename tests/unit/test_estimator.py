@@ -170,7 +170,13 @@ def test_one_task_one_class():
         (lambda m, X, y: m.predict(X, task="later"), "'next'"),
         (lambda m, X, y: m.predict(X, task=("next", -2.0)), "periods"),
         (lambda m, X, y: m.partial_fit(X, gap=-1.0), "gap"),
+        (lambda m, X, y: m.score(X, y[:1]), "inconsistent numbers of samples"),
         (lambda m, X, y: IMRC().partial_fit(X), "first task needs labels"),
+        (
+            lambda m, X, y: IMRC().fit(X, y).partial_fit(X).predict(X, rule="single"),
+            "Task -1 was learnt without labels",
+        ),
+        (lambda m, X, y: IMRC().fit(X, y, tasks=[*y[:-1], None]), "missing value in row 19"),
         (lambda m, X, y: IMRC(lambda0=-0.1).fit(X, y), "lambda0 must be at least 0"),
         (lambda m, X, y: IMRC(instances="some").fit(X, y), "instances must be one of 'all', 'own', 'reach', 'recent'"),
         (lambda m, X, y: IMRC(max_iter=0).fit(X, y), "max_iter must be between 1"),

@@ -8,16 +8,8 @@ import numpy as np
 import pytest
 
 import imrc
-from imrc.evaluation import (
-    LagTable,
-    RunResult,
-    RunSettings,
-    draw_task,
-    iter_run,
-    join_repetitions,
-    largest_n,
-    run_references,
-)
+from imrc import evaluation
+from imrc.evaluation import LagTable, RunResult, RunSettings, draw_task, iter_run, join_repetitions, largest_n
 from imrc.evaluation.columns import arrays_of
 from imrc.evaluation.run import run_all, split_references, with_references
 from imrc.evaluation.splits import MappedRows, held_out, repetition_seeds, task_seed
@@ -317,4 +309,4 @@ def test_references_are_the_same_beside_a_run_and_alone(options):
     settings = RunSettings.of("a test", n=5, repetitions=2, **options)
     mine, references = split_references(run_all(sequence, with_references(settings)), settings)
     assert_same_result(mine, run_all(sequence, settings))
-    assert_same_result(references, run_references(sequence, settings))
+    assert_same_result(references, evaluation.run_references(sequence, settings))

@@ -167,7 +167,8 @@ def test_true_and_false_are_the_same_in_python_and_in_files(tmp_path):
     next_month = frame.tail(25)
     next_month.to_csv(tmp_path / "next.csv", index=False)  # True in place of true
     np.testing.assert_array_equal(model.predict_proba(tmp_path / "next.csv"), model.predict_proba(next_month))
-    here, there = again(model).update(next_month, next_month["rain"]), again(model).update(tmp_path / "next.csv")
+    here, there = again(model).update(next_month, next_month["rain"], name="a"), again(model)
+    there.update(tmp_path / "next.csv", name="a")
     np.testing.assert_array_equal(here.predict_proba(frame), there.predict_proba(frame))
 
 
@@ -234,6 +235,7 @@ def test_updates_that_cannot_be_are_refused(model):
         (month.drop(columns="rain"), None, r"no labels in a column 'rain'. Pass them: update\(rows, labels\)"),
         (month.assign(rain=["", *["no"] * 24]), None, "does not know ''"),
         (months(2, start=4), None, "belong to 2 tasks"),
+        (months(1, start=3), None, "learnt task '2023-04' already. For more rows of it, give them a new name="),
     ):
         with pytest.raises(InputError, match=message):
             model.update(rows, labels)

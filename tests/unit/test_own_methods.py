@@ -80,8 +80,9 @@ def test_one_class_only_and_classifiers_that_are_none():
     single_class = imrc.TaskSequence(tasks)
     run = imrc.evaluate(single_class, n=5, repetitions=1, methods=(("mine", logistic(), "single"),))
     assert np.nanmax(np.asarray(run.errors["own:mine"])) == 0.0
-    with pytest.raises(InputError, match="fit and predict"):
-        OwnMethod("x", 3)
+    for none in (3, type(logistic())):
+        with pytest.raises(InputError, match="fit and predict"):
+            OwnMethod("x", none)
     with pytest.raises(InputError, match="refit"):
         OwnMethod("x", logistic(), "often")
     with pytest.raises(InputError, match="different names"):
