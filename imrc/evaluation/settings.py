@@ -360,8 +360,7 @@ def as_python(
     return (
         f"{imports}\ntasks = {load}\n"
         f"report = imrc.check(tasks, {arguments})\n"
-        # The samples that a page shows, too; those of Theorem 2 or 4 at one rate are another number.
-        "print(report)  # samples: for the changes estimated in the run; report.labels: at one rate, from all rows\n"
+        "print(report)  # the numbers and sentences of the page\n"
         f"model = report.fit({named})  # {said}\n"
         'model.save("model.imrc")  # imrc.load("model.imrc") brings it back\n'
         'print(model.predict(tasks[-1].X[:10]), "predicted")'

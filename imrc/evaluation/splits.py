@@ -38,13 +38,14 @@ def largest_n(sequence: TaskSequence) -> int:
 
 
 def sample_sizes(largest: int, current: int) -> list[int]:
-    """Return four to six sample sizes for a curve, doubling up to the largest possible, with the present n.
+    """Return up to seven sample sizes for a curve, doubling up to the largest possible, with the present n.
 
-    >>> sample_sizes(45, 10), sample_sizes(200, 50), sample_sizes(3, 2)
-    ([5, 10, 20, 40], [5, 10, 20, 50, 100, 200], [2])
+    >>> sample_sizes(45, 10), sample_sizes(200, 50), sample_sizes(9, 4)
+    ([5, 10, 20, 40], [5, 10, 20, 50, 100, 200], [4, 5, 9])
     """
     ladder = [size for size in (5, 10, 20, 40 if largest < 100 else 50, 100, 200) if size <= largest]
-    return sorted({*ladder, current})
+    last = {largest} if 1.5 * max(ladder, default=1) <= largest < 200 else ()
+    return sorted({*ladder, *last, current})
 
 
 def rare_class(sequence: TaskSequence) -> int | None:

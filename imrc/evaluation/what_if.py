@@ -124,9 +124,9 @@ def blocks_sentence(table: pd.DataFrame, present: int) -> str:
     # Other blocks are other tasks: nothing is paired, so both errors count.
     far = np.hypot(main["half"], main.loc[best, "half"])
     as_good = [int(size) for size in main.index if main.loc[size, "value"] - main.loc[best, "value"] <= far[size]]
-    error = f"lowest error, forward and backward: {decimal(main.loc[best, 'value'])}"
+    error = f"forward and backward: {decimal(main.loc[best, 'value'])}"
     if len(main) > 1 and len(as_good) == len(main):
-        said = f"**The block size makes no clear difference** ({error}, with {best:,} rows)."
+        said = f"**The block size makes no clear difference** (lowest error, {error}, with {best:,} rows)."
     elif present in as_good and len(as_good) > 1:
         now = f"error, forward and backward: {decimal(main.loc[present, 'value'])}"
         least = "" if best == present else f"; the lowest is {decimal(main.loc[best, 'value'])}, with {best:,} rows"

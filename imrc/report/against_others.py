@@ -146,8 +146,8 @@ def significance_note(table: pd.DataFrame, repetitions: int) -> str:
         return "With one repetition, no test is possible. Choose at least 5 repetitions to compare methods."
     few = f" With {repetitions} repetitions, only large differences can be detected." if repetitions < 5 else ""
     return (
-        f"Differences are tested by paired t intervals over {repetitions} repetitions at the 5 % level. Forward and "
-        "backward against alone, with the same preset, is the planned comparison; the others of the "
+        f"Differences are tested by paired t intervals over {repetitions} repetitions at the 5 % level. IMRC's "
+        "main rule against alone, with the same preset, is the planned comparison; the others of the "
         f"{len(table) - 1} are corrected by Holm's method. Repetitions redraw samples from the same data, so the "
         f"results apply to this dataset and n, not to other data.{few}"
     )

@@ -202,8 +202,9 @@ class Realised:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the promise lies in the interval; None if that cannot be told."""
-        return self.low <= self.promised.mean <= self.high if math.isfinite(self.value + self.low) else None
+        """Whether the interval meets that of the promise; None if that cannot be told."""
+        told = math.isfinite(self.value + self.low)
+        return self.low <= self.promised.high and self.promised.low <= self.high if told else None
 
 
 def realised_samples(runs: Sequence[RunResult], n: int) -> list[Realised]:

@@ -160,11 +160,11 @@ def experts(
     if not measured:
         about = shipped.index()["against"]
         st.caption(f"{about['what']}. {shipped.measured_when('against')} Made by `{about['command']}`.")
-    charts.csv(every, name=f"scores-{choice.dataset}", label="Scores of all repetitions as CSV")
+    charts.csv(every, name=f"scores-{every['dataset'].iloc[0]}", label="Scores of all repetitions as CSV")
     told = "Mean ± one standard error; bold: lowest or not clearly higher. For the package booktabs."
     tasks = len(state.visit().sequence_for(choice)) if measured else datasets.entry(choice.dataset).opens_with
     settings = settings_in_words(choice.settings if measured else RunSettings(), tasks)
-    name, made = f"imrc-{choice.dataset}.tex", partial(comparison_latex, every, kind, settings)
+    name, made = f"imrc-{every['dataset'].iloc[0]}.tex", partial(comparison_latex, every, kind, settings)
     controls.save("Table for LaTeX", made, name, "text/x-tex", "compare_latex", help=told)
 
 

@@ -92,8 +92,10 @@ def _model(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> Callab
             st.caption("No strategy is advised here. To learn one anyway, choose it above.")
             return None
         # Said here and not in tips of the buttons, which would lie over the button beside.
+        first, last = sequence.labels[0], sequence.labels[-1]
+        of = f"the newest task, {last}" if strategy == "single" else f"{len(sequence)} tasks, {first} to {last}"
         st.caption(
-            f"{STRATEGY_TITLES[strategy]}, learnt from all rows of every task. Open the model with imrc.load in Python "
+            f"{STRATEGY_TITLES[strategy]}, learnt from all rows of {plain(of)}. Open it with imrc.load in Python "
             "or with imrc predict. It stores rows so that you can update it. The script learns it again with imrc."
         )
         made = partial(fit_model, sequence, strategy=strategy, settings=choice.settings, n_measured=choice.settings.n)
