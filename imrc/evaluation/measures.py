@@ -227,15 +227,14 @@ def error_matrix(accuracy: ArrayLike, *, name: str = "matrix") -> ErrorMatrix:
             f"A matrix has one row per step and one column per task, 2 to {LARGEST_MATRIX} of both; got the shape "
             f"{' x '.join(map(str, np.shape(accuracy)))}."
         )
-    step, task = np.indices(R.shape[1:])
-    missing = ~np.isfinite(R) & (step >= task)
-    if missing.any():
-        _, i, j = np.argwhere(missing)[0]
+    learnt = np.tri(R.shape[1], dtype=bool)
+    if len(missing := np.argwhere(~np.isfinite(R) & learnt)):
+        _, i, j = missing[0]
         raise DataError(
             f"R[{i + 1}, {j + 1}], task {j + 1} after task {i + 1} was learnt, is missing. Rows are steps and columns "
             "tasks: transpose it if it is the other way round."
         )
-    low, high = float(np.nanmin(R)), float(np.nanmax(R))
+    low, high = float(R[:, learnt].min()), float(R[:, learnt].max())
     if low < 0.0 or high > 1.0:
         raise DataError(f"Accuracies lie between 0 and 1; these range from {low:g} to {high:g}. Divide percent by 100.")
     tasks = np.arange(R.shape[1])

@@ -427,23 +427,23 @@ class RunResult(Columns):
                 header = json.loads(str(file["header"]))
                 places = (name.partition("/") for name in file.files if name != "header")
                 arrays = {(kind, rule): file[kind + slash + rule] for kind, slash, rule in places}
+            layout = header["format"]
+            if layout == _FORMAT or (layout in (1, 2) and header["settings"]["preset"] == "paper"):
+                return cls(
+                    settings=RunSettings.from_json(header["settings"]),
+                    name=header["name"],
+                    fingerprint=header["fingerprint"],
+                    labels=tuple(header["labels"]),
+                    rare_class=header.get("rare_class", ""),
+                    **columns_of(arrays),
+                )
         except Exception as error:
             raise InputError(f"{shown} is not a result saved by imrc, or it is damaged. Run it again.") from error
-        if header.get("format") in (1, 2) and header["settings"]["preset"] != "paper":
-            raise ValueError(
-                f"{shown} was saved by imrc 1, which had a different recommended learner. Open it with that version, "
-                "or run its settings again."
-            )
-        if header.get("format") not in (1, 2, _FORMAT):
-            raise ValueError(f"{shown} has format {header.get('format')}; this version reads formats 1 to {_FORMAT}.")
-
-        return cls(
-            settings=RunSettings.from_json(header["settings"]),
-            name=header["name"],
-            fingerprint=header["fingerprint"],
-            labels=tuple(header["labels"]),
-            rare_class=header.get("rare_class", ""),
-            **columns_of(arrays),
+        raise ValueError(
+            f"{shown} was saved by imrc 1, which had a different recommended learner. Open it with that version, "
+            "or run its settings again."
+            if layout in (1, 2)
+            else f"{shown} has format {layout}; this version reads formats 1 to {_FORMAT}."
         )
 
 

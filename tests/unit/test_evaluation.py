@@ -194,9 +194,10 @@ def test_a_representation_belongs_to_the_preset_unless_it_is_named():
 
 def test_other_files_are_refused(tmp_path):
     path = tmp_path / "x.npz"
-    path.write_bytes(b"nothing of the kind")
-    with pytest.raises(ValueError, match="not a result saved by imrc"):
-        RunResult.load(path)
+    for header in ("no JSON", "[]", "{}", '{"format": 2}', '{"format": 3}'):
+        np.savez(path, header=header)
+        with pytest.raises(ValueError, match="not a result saved by imrc"):
+            RunResult.load(path)
     with pytest.raises(FileNotFoundError):
         RunResult.load(tmp_path / "absent.npz")
 

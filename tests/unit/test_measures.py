@@ -29,7 +29,7 @@ from imrc.plots.what_if import reliability_chart, reliability_table
 R = np.array([[0.9, np.nan, np.nan, np.nan], [0.7, 0.8, np.nan, np.nan], [0.8, 0.6, 0.5, np.nan], [0.6, 0.7, 0.9, 0.4]])
 
 
-@pytest.mark.parametrize("matrix", [R, np.where(np.isnan(R), 0.3, R).tolist(), np.stack([R, R])], ids=type)
+@pytest.mark.parametrize("matrix", [R, np.where(np.isnan(R), -1.0, R).tolist(), np.stack([R, R])], ids=type)
 def test_by_hand_whatever_form_the_matrix_comes_in(matrix):
     before = 1.0 - np.array([[0.5, 0.3, 0.6, 0.2]])
     reference = 1.0 - np.array([[0.5, 0.5, 0.25, 0.25]])
