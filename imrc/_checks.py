@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import math
 import operator
+import os
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -16,6 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 T = TypeVar("T", bound=str)
+ENDINGS = {
+    "html": (".html", ".htm", "", ".pdf", ".svg", ".png"),
+    "predictions": (".csv", ".txt", ""),
+    "export": (".csv", ".parquet"),
+}
+"""Endings of files to write, by the name of the option."""
 
 
 class InputError(ValueError):
@@ -49,13 +56,17 @@ def check_bool(name: str, value: object) -> bool:
     raise InputTypeError(f"{name} must be True or False, got {_shown(value)}.")
 
 
-def check_place(path: str | Path) -> Path:
-    """Return the path of a file to write; InputError if its folder is missing or it is a folder itself."""
-    place = Path(path)
+def check_place(path: str | Path, *endings: str) -> Path:
+    """Return the path of a file to write; InputError if it cannot be written, or if its name has another ending."""
+    place = Path(os.path.expanduser(path))
     if not place.parent.is_dir():
         raise InputError(f"There is no folder {str(place.parent)!r} for {place.name!r}. Create it, or save elsewhere.")
     if place.is_dir():
         raise InputError(f"{str(place)!r} is a folder. Add a file name.")
+    if not os.access(place if place.exists() else place.parent, os.W_OK):
+        raise InputError(f"You have no permission to write {str(place)!r}. Save elsewhere.")
+    if endings and place.suffix.lower() not in endings:
+        raise InputError(f"The file to write must end in {' or '.join(filter(None, endings))}; got {place.name!r}.")
     return place
 
 

@@ -119,6 +119,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.command is None:
             known.print_help()
             return 0
+        if "json" in options:  # not of the app, whose start does not wait for what this loads
+            importlib.import_module("imrc.commands.options").check_outputs(options)
         return int(_function(f"run_{options.command}")(options))
     except (InputError, FileNotFoundError) as error:
         say(f"imrc: {error}")

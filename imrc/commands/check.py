@@ -45,9 +45,9 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     labels.add_argument("--ess", type=float, help="target number of effective samples: print which n, k or b reach it")
     labels.add_argument("--error", type=float, help="target error, instead of --ess; implies --labels")
     add_choice(labels, "--of", planning.PLACES, "whose", said="of the task that the scenario tests")
-    parser.add_argument("--predictions", metavar="FILE.csv", help=_PREDICTIONS)
-    parser.add_argument("--html", metavar="FILE.html", help="write the report with all charts to one file")
-    parser.add_argument("--latex", metavar="FILE.tex", help="write the table of errors for LaTeX")
+    parser.add_argument("--predictions", type=Path, metavar="FILE.csv", help=_PREDICTIONS)
+    parser.add_argument("--html", type=Path, metavar="FILE.html", help="write the report with all charts to one file")
+    parser.add_argument("--latex", type=Path, metavar="FILE.tex", help="write the table of errors for LaTeX")
 
 
 def run_check(options: argparse.Namespace) -> int:
@@ -69,7 +69,7 @@ def run_check(options: argparse.Namespace) -> int:
     if options.html:
         report.save(options.html)
     if options.latex:
-        Path(options.latex).write_text(report.to_latex() + "\n", encoding="utf-8")
+        options.latex.write_text(report.to_latex() + "\n", encoding="utf-8")
     if options.predictions:
         report.predictions().to_csv(options.predictions, index=False)
     evidence, told = report.diagnosis if options.evidence else None, report.to_dict()
@@ -101,8 +101,8 @@ def run_check(options: argparse.Namespace) -> int:
 def add_run(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``imrc run``."""
     add_settings_of_run(parser)
-    parser.add_argument("--save", metavar="FILE.npz", help="save the whole result, for imrc.RunResult.load")
-    parser.add_argument("--predictions", metavar="FILE.csv", help=_PREDICTIONS)
+    parser.add_argument("--save", type=Path, metavar="FILE.npz", help="save the whole result, for imrc.RunResult.load")
+    parser.add_argument("--predictions", type=Path, metavar="FILE.csv", help=_PREDICTIONS)
 
 
 def run_run(options: argparse.Namespace) -> int:
@@ -176,7 +176,7 @@ def _print(report: Report, rows: list[dict[str, Any]]) -> None:
 def add_fit(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``imrc fit``."""
     add_settings_of_run(parser, largest=True)
-    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="file to write, for imrc predict")
+    parser.add_argument("-o", "--output", type=Path, metavar="MODEL", required=True, help="file for imrc predict")
     titles = {name: STRATEGY_TITLES[name] for name in STRATEGIES}
     add_choice(parser, "--strategy", titles, "what to learn", said="what is advised")
     kept = "do not store training rows and labels in the model; it then cannot be updated"
@@ -198,7 +198,7 @@ def run_fit(options: argparse.Namespace) -> int:
             model = fit_model(sequence, strategy=options.strategy, settings=RunSettings.of("imrc fit", **given))
     model.save(options.output, updatable=not options.no_update)
     told = {
-        "model": options.output,
+        "model": str(options.output),
         **{name: getattr(model, name) for name in ("strategy", "label", "n_measured")},
         "classes": model.classes.tolist(),
         "columns": list(model.columns),
@@ -216,7 +216,8 @@ def add_predict(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``imrc predict``."""
     parser.add_argument("model", metavar="MODEL", help="model file, written by imrc fit")
     parser.add_argument("file", metavar="FILE", help="file with the same columns as the first one, in any order")
-    parser.add_argument("-o", "--output", metavar="FILE.csv", help="file to write the rows to (default: print them)")
+    rows = "file to write the rows to (default: print them)"
+    parser.add_argument("-o", "--output", dest="predictions", type=Path, metavar="FILE.csv", help=rows)
     parser.add_argument("--task", metavar="NAME", default="next", help="task whose rule to use (default: the next one)")
     parser.set_defaults(notes=[])
 
@@ -233,11 +234,11 @@ def run_predict(options: argparse.Namespace) -> int:
         scored = model.predict_frame(table, options.task)
     tell(options, model.notes)
     found, sentence = scored_in_words(model, scored, options.task)
-    if options.output is not None:
+    if options.predictions is not None:
         # With a byte-order mark, Excel reads it as UTF-8.
-        Path(options.output).write_text(csv_text(scored, table), encoding="utf-8-sig")
+        options.predictions.write_text(csv_text(scored, table), encoding="utf-8-sig")
         by_class = found.set_index("class")
-        told = {"file": options.output, "rows": len(scored), "strategy": model.strategy}
+        told = {"file": str(options.predictions), "rows": len(scored), "strategy": model.strategy}
         told |= {"classes": by_class["rows"].to_dict(), "expected": by_class["expected"].to_dict()}
         print_as(options, found, told, lambda: print(sentence))
         return 0

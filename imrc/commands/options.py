@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from imrc import datasets
-from imrc._checks import DataError, InputError, check_int, did_you_mean
+from imrc._checks import ENDINGS, DataError, InputError, check_int, check_place, did_you_mean
 from imrc._progress import ProgressLine, say
 from imrc.core.presets import DEFAULT, own_features
 from imrc.core.settings import OVERRIDES, SETTINGS, Setting
@@ -35,10 +35,8 @@ def data(text: str) -> str:
     known = datasets.names()
     if text in known or Path(text).is_file():
         return text
-    hint = did_you_mean(text, known)
-    raise argparse.ArgumentTypeError(
-        f"{text!r} is neither a file on this computer nor a dataset ({', '.join(known)}).{hint}"
-    )
+    known_and_hint = f"({', '.join(known)}).{did_you_mean(text, known)}"
+    raise argparse.ArgumentTypeError(f"{text!r} is neither a file on this computer nor a dataset {known_and_hint}")
 
 
 def _threshold(text: str) -> float | str:
@@ -119,6 +117,18 @@ def add_settings_of_run(parser: argparse.ArgumentParser, *, largest: bool = Fals
     what = "which tasks are learnt from, and which errors are averaged"
     add_choice(rest, "--scenario", scenarios, what, said="continual")
     add_settings(rest, *OVERRIDES, *_MAPPED)
+
+
+def check_outputs(options: argparse.Namespace, *more: str) -> None:
+    """Check options with a Path, the files to write: InputError also if one is a file to read, of `more` too."""
+    texts = {getattr(options, name, None) or "" for name in ("dataset", "file", "model")} | {*more}
+    read = {Path(text).resolve() for text in texts.difference(datasets.names())}
+    for name, place in vars(options).items():
+        # A store that is there may be one that is only read.
+        if isinstance(place, Path) and not (name == "store" and place.is_file()):
+            setattr(options, name, check_place(place, *ENDINGS.get(name, ())))
+            if getattr(options, name).resolve() in read:
+                raise InputError(f"{str(place)!r} is a file to read, and would be lost. Write to another file.")
 
 
 def given(options: argparse.Namespace, *names: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from imrc.baselines import registry
 from imrc.commands.options import (
     add_reading,
     add_settings,
+    check_outputs,
     check_reading,
     data,
     given,
@@ -24,13 +25,12 @@ from imrc.commands.options import (
 from imrc.core.presets import DEFAULT, own_features
 from imrc.evaluation import SCENARIOS
 from imrc.solvers import cores
-from imrc.sweeps.execute import SchedulerError, SweepReport
+from imrc.sweeps.execute import SweepReport
 from imrc.sweeps.execute import run_sweep as run_cells
 from imrc.sweeps.plan import FACTORS, SweepSpec, plan_sweep, read_toml, summary_lines, summary_table
-from imrc.sweeps.store import ResultStore, StoreError, check_export
+from imrc.sweeps.store import ResultStore
 
 FAILED = 1
-_CONTINUE = "run the same command again to continue."
 _EPILOG = """\
 Impossible and duplicate combinations are left out, and the plan shows why. Each line of the TOML file is
 an option with one value or a list: n = [10, 50], presets = "paper", seeds = "0:4". A section [reading] defines how your
@@ -80,31 +80,24 @@ def _spec(options: argparse.Namespace) -> SweepSpec:
         raise InputError("Name at least one dataset with --datasets, or a file with --file (imrc sweep --help).")
     where = "the command" if options.file is None else Path(options.file).name + (" with flags" if found else "")
     spec = SweepSpec.from_values({**values, **found}, where)
+    check_outputs(options, *spec.datasets)
     for name in set(spec.datasets) - set(datasets.names()):
         check_reading(name, spec.reading)
     if options.jobs is not None:
         check_int("--jobs", options.jobs, 1, 1024)
         if options.scheduler is not None:
             raise InputError("--jobs applies to this machine only. With --scheduler, the cluster decides.")
-    if options.export is not None:
-        check_export(options.export)
     return spec
 
 
 def run_sweep(options: argparse.Namespace) -> int:
     """Plan, run and print a sweep."""
     spec = _spec(options)
-    path = default_store_path() if options.store is None else options.store.expanduser()
-    try:
-        if options.store is None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        with ResultStore(path) as store:
-            return _sweep(spec, store, options)
-    except (StoreError, SchedulerError) as error:
-        say(f"imrc: {error}")
-    except OSError as error:
-        say(f"imrc: {error.filename or path}: {error.strerror or error}. Choose another place with --store.")
-    return FAILED
+    path = default_store_path() if options.store is None else options.store
+    if options.store is None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with ResultStore(path) as store:
+        return _sweep(spec, store, options)
 
 
 def _sweep(spec: SweepSpec, store: ResultStore, options: argparse.Namespace) -> int:
@@ -125,10 +118,8 @@ def _sweep(spec: SweepSpec, store: ResultStore, options: argparse.Namespace) -> 
             report = run_cells(plan, store, jobs=options.jobs or cores(), scheduler=options.scheduler, progress=show)
         except KeyboardInterrupt:
             done = f"{sum(cell.key in store for cell in plan.cells)} of {len(plan.cells)} cells"
-            line.say(f"imrc: stopped. {done} are in {store.path}; {_CONTINUE}")
+            line.say(f"imrc: stopped. {done} are in {store.path}; run the same command again to continue.")
             return FAILED
-        except SchedulerError as error:
-            raise SchedulerError(f"{error} Finished cells are stored; {_CONTINUE}") from error
     for cell, failure in report.failed:
         say(f"Failed: {cell.title}: {failure.message}" + (f"\n{failure.details}" if options.debug else ""))
     table = summary_table(plan, store)

@@ -39,7 +39,7 @@ def add_table(parser: argparse.ArgumentParser) -> None:
     said = "released; with --methods: average, as on the page Against others"
     add_choice(parser, "--error", SCORE_KINDS, "which error", said=said)
     latex = "write the table of errors for LaTeX, with the lowest in bold"
-    parser.add_argument("--latex", metavar="FILE.tex", help=latex)
+    parser.add_argument("--latex", type=Path, metavar="FILE.tex", help=latex)
     rest = parser.add_argument_group("settings")
     add_settings(rest, "b", "W", "seed")
     add_settings(parser, "k", said="all")
@@ -60,7 +60,7 @@ def run_table(options: argparse.Namespace) -> int:
         warm_up(lambda _share, text: line.show(text))
         tables = [measure.measure(request, runs) for request in requests]
     if options.latex:
-        Path(options.latex).write_text(_latex(tables[0], requests[0]) + "\n", encoding="utf-8")
+        options.latex.write_text(_latex(tables[0], requests[0]) + "\n", encoding="utf-8")
     found = [*zip(tables, requests, missing, strict=True)]
     told = [
         {

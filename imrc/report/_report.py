@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from imrc._checks import InputError, InputTypeError, check_bool, check_choice, check_place
+from imrc._checks import ENDINGS, InputError, InputTypeError, check_bool, check_choice, check_place
 from imrc._progress import ProgressLine
 from imrc.diagnostics import Assessment, Verdict, assess, words
 from imrc.evaluation import RunResult, RunSettings, effective_samples, join_repetitions, largest_n
@@ -333,15 +333,13 @@ class Report:
         """
         from imrc.report._write import page_of
 
-        file = check_place(path)
-        if file.suffix in (".pdf", ".svg", ".png"):
+        file = check_place(path, *ENDINGS["html"])
+        if (kind := file.suffix.lower()[1:]) in ("pdf", "svg", "png"):
             try:
-                self.plot(chart).write_image(file)
+                self.plot(chart).write_image(file, format=kind)
             except RuntimeError as error:
                 raise InputError(f"{file} needs Chrome and kaleido: pip install kaleido. Or save .html.") from error
             return file
-        if file.suffix not in (".html", ".htm", ""):
-            raise InputError(f"A report is saved as .html, one of its charts as .pdf, .svg or .png, not {file.name!r}.")
         file.write_text(page_of(self, **options), encoding="utf-8")
         return file
 

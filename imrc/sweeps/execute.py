@@ -28,7 +28,7 @@ _START_S = 30.0
 _SENT = 1000  # cells that a Dask scheduler has at a time, for workers that come and go
 
 
-class SchedulerError(RuntimeError):
+class SchedulerError(OSError):
     """A cluster that cannot be reached, has no workers, or is gone; finished cells are kept."""
 
 
@@ -118,7 +118,8 @@ def _cluster(address: str) -> Iterator[Workers]:
             # Errors of the store are not the scheduler's; a cell that it cancelled by itself is.
             if client.status == "running" and not isinstance(error, CancelledError):
                 raise
-            raise SchedulerError(f"The scheduler at {address} is gone.") from error
+            kept = "Finished cells are stored; run the same command again to continue."
+            raise SchedulerError(f"The scheduler at {address} is gone. {kept}") from error
 
 
 def _outcome(future: Future[Outcome]) -> Outcome | None:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from imrc._checks import InputError
+from imrc._checks import ENDINGS, check_place
 from imrc.baselines import registry
 from imrc.evaluation import RunResult, RunSettings, join_repetitions
 from imrc.sweeps.cell import ERRORS, Cell, Record, cell_key, code_version, method_of, uses
@@ -45,11 +45,11 @@ _TOLD = {
 }
 
 
-class StoreError(RuntimeError):
+class StoreError(OSError):
     """A results store that cannot be read or written; the message names it, the reason and a way out."""
 
 
-class ResultStore:
+class ResultStore(contextlib.AbstractContextManager["ResultStore"]):
     """Finished cells in one SQLite file that several processes may read and write at once; `in` looks for a key.
 
     The file is made if it does not exist. Committed cells survive the end of any process. Every method may raise a
@@ -76,9 +76,6 @@ class ResultStore:
                     f"{SCHEMA_VERSION}). Use that release, or choose another place with --store."
                 )
             undo.pop_all()
-
-    def __enter__(self) -> ResultStore:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -161,22 +158,11 @@ class ResultStore:
             raise StoreError(f"A result in {self.path} is damaged: {error}") from error
 
     def export(self, path: str | Path, **filters: Any) -> int:  # noqa: ANN401 - as for `frame`
-        """Write `frame` to a CSV or Parquet file, by its ending, and return the number of rows (StoreError)."""
-        path = check_export(path)
+        """Write `frame` to a CSV or Parquet file, by its ending, and return the number of rows."""
+        path = check_place(path, *ENDINGS["export"])
         table = self.frame(**filters)
-        try:
-            (table.to_csv if path.suffix.lower() == ".csv" else table.to_parquet)(path, index=False)
-        except OSError as error:
-            raise StoreError(f"{path} cannot be written: {error.strerror or error}.") from error
+        (table.to_csv if path.suffix.lower() == ".csv" else table.to_parquet)(path, index=False)
         return len(table)
-
-
-def check_export(path: str | Path) -> Path:
-    """Return the path of a file to export to; raise ValueError unless it ends in .csv or .parquet."""
-    path = Path(path).expanduser()
-    if path.suffix.lower() not in (".csv", ".parquet"):
-        raise InputError(f"The file to export to must end in .csv or .parquet; got {path.name!r}.")
-    return path
 
 
 def _preset(settings: RunSettings) -> str | None:

@@ -28,7 +28,7 @@ from imrc.features import FeatureSpec
 from imrc.paper import grid, shipped
 from imrc.report import FIRST_LOOK, Report
 from imrc.solvers import warm_up
-from imrc.sweeps import ResultStore, StoreError, default_store_path
+from imrc.sweeps import ResultStore, default_store_path
 from imrc.wording import duration
 from pages.shell import controls, keeping, state
 from pages.shell.choice import Choice, plain
@@ -68,7 +68,7 @@ def _in_store(sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult |
     """Return what `imrc sweep` has kept of a run; None if that is nothing, or cannot be read."""
     if len(settings.methods) != 1:
         return None
-    with contextlib.suppress(StoreError, OSError, RuntimeError):
+    with contextlib.suppress(OSError, RuntimeError):
         path = default_store_path()
         if path.is_file():
             with ResultStore(path) as kept:

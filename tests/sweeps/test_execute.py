@@ -69,6 +69,7 @@ def test_what_another_sweep_finished_is_not_run_again(tmp_path):
         report = run_sweep(plan, store, run=lambda cell: calls.append(cell) or run_cell(cell))
         assert (report.ran, report.by_others) == (len(plan.cells) - ours, ours)
         assert len(calls) == len(plan.cells) - ours
+        assert len(store) == len(plan.cells)
 
 
 MEMORY = """

@@ -129,10 +129,20 @@ def test_own_file_in_blocks_is_assessed(capsys, own_file):
         assert [float(row[column]) for row in rows if row[column]] == values.tolist()
 
 
-def test_a_place_that_cannot_be_written_is_named(capsys, tmp_path):
-    assert main([*RUN, "--save", str(tmp_path / "no_such_folder" / "x.npz")]) == 2
-    assert main([*RUN, "--save", str(tmp_path)]) == 2
-    assert "is a folder. Add a file name" in capsys.readouterr().err
+WRITING = "run FILE --save", "check FILE --predictions", "fit FILE -o", "predict m FILE -o", "predict FILE x -o"
+SWEPT = "sweep --datasets FILE --target state --every 60 --export"
+
+
+@pytest.mark.parametrize("words", [*WRITING, "check FILE --latex", "watch FILE --state", SWEPT])
+def test_a_file_to_write_is_checked_before_anything_is_read(capsys, own_file, words):
+    folder = own_file.parent
+    given = [str(own_file) if word == "FILE" else word for word in words.split()]
+    told = {own_file: "would be lost", folder: "is a folder. Add a", folder / "gone" / "x.csv": "There is no folder"}
+    for place, said in told.items():
+        assert main([*given, str(place)]) == 2
+        assert said in capsys.readouterr().err
+    assert own_file.read_bytes() == imrc.datasets.sample_csv(600)
+    assert [*folder.iterdir()] == [own_file]
 
 
 @pytest.mark.parametrize(

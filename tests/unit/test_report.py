@@ -224,7 +224,7 @@ def test_a_missing_folder_is_named(report, tmp_path, thing):
         saved.save(tmp_path / "nowhere" / "file.html")
     with pytest.raises(ValueError, match=r"is a folder\. Add a file name"):
         saved.save(tmp_path)
-    with pytest.raises(ValueError, match=r"as .html, one of its charts as .pdf"):
+    with pytest.raises(ValueError, match=r"must end in .html or .* or .png; got 'report.docx'"):
         report.save(tmp_path / "report.docx")
     with pytest.raises(FileNotFoundError, match=r"the dataset is imrc.datasets.load\('usenet1'\)"):
         imrc.load("usenet1")
@@ -359,7 +359,7 @@ def test_the_command_prints_the_report(weather, tmp_path, capsys):
     weather.to_csv(path, index=False)
     given = ["check", str(path), "--target", "rain", "--every", "60", "-n", "10", "--repetitions", "2"]
     given += ["--features", "identity"]
-    files = {name: tmp_path / f"report.{name}" for name in ("html", "latex", "predictions")}
+    files = {"html": tmp_path / "r.html", "latex": tmp_path / "r.tex", "predictions": tmp_path / "r.csv"}
     assert main([*given, *(word for name, file in files.items() for word in (f"--{name}", str(file)))]) == 0
     shown = capsys.readouterr()
     found = imrc.check(imrc.tasks_from(path, target="rain", every=60), 10, repetitions=2, features="identity")
