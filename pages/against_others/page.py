@@ -60,7 +60,8 @@ charts.show(method_errors, table, name="method-errors")
 if frame.narrow():  # first what is seen without scrolling sideways
     shown = ["Method", view.columns[1] if measure else f"n = {n}", "Against reference"]
     view = view[[*shown, *view.columns.drop(shown, errors="ignore")]] if "Against reference" in view else view
-st.dataframe(view, hide_index=True, row_height=20, height=38 + 20 * len(view), column_config=views.columns(kind))
+look = {"row_height": 20, "height": 38 + 20 * len(view), "placeholder": "unknown"}
+st.dataframe(view, hide_index=True, column_config=views.columns(kind), **look)
 with controls.for_experts("compare_experts") as fold:
     if fold.open:
         views.experts(table, scores, kind, choice, every, measured=measure)

@@ -119,7 +119,10 @@ def columns(kind: ScoreKind) -> dict[str, Any]:
         "Against reference": text(help="Whether a paired test over repetitions finds a difference from the reference."),
         "p": text(help="p-value of that test, corrected for all comparisons by Holm's method."),
         "ms per task": number(format="%.1f", help="Processor time to learn one task; for IMRC, with all its rules."),
-        "Numbers kept": number(format="localized", help="Parameters, memories, statistics and samples at the end."),
+        "Numbers kept": number(
+            format="localized",
+            help="Parameters, memories, statistics and samples at the end. Unknown where b was lowered after a run.",
+        ),
     }
 
 
