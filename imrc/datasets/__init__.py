@@ -110,4 +110,4 @@ def load(name: str, *, seed: int = 0, **options: Any) -> TaskSequence:  # noqa: 
         return chosen.loader(**options)
     tasks = options.pop("tasks", None)
     sequence = chosen.loader(**options)
-    return sequence if tasks is None else sequence.head(check_int("tasks", tasks, 1, len(sequence)))
+    return sequence if tasks is None else sequence.head(check_int("tasks (k)", tasks, 1, len(sequence)))

@@ -290,7 +290,8 @@ def require(entry: CatalogueEntry) -> Files:
     """Return the verified files of a dataset; NotAvailableError if one is missing, ChecksumError if it is another."""
     files, missing = look(entry)
     if not files:
-        how = f"Download it with imrc.datasets.download({entry.name!r}), or by hand: " if entry.downloadable else ""
+        ways = f"imrc datasets fetch {entry.name} or imrc.datasets.download({entry.name!r})"
+        how = f"Download it with {ways}, or by hand: " if entry.downloadable else ""
         raise NotAvailableError(
             f"{entry.title} is not on this computer: {', '.join(file.name for file in missing)} "
             f"{'is' if len(missing) == 1 else 'are'} missing. {how}{by_hand(entry, missing)}"

@@ -112,7 +112,7 @@ def covertype(entry: CatalogueEntry, *, tasks: int | None = None, labels: Labels
     Class 1 are the cover types in `labels`. The paper names none; with the guess "1,2,3", errors are closest to print.
     """
     check_choice("labels", labels, get_args(Labels))
-    rows = entry.samples if tasks is None else check_int("tasks", tasks, 1, entry.tasks) * entry.task_rows
+    rows = entry.samples if tasks is None else check_int("tasks (k)", tasks, 1, entry.tasks) * entry.task_rows
     ((_, path),) = _catalogue.require(entry)
     from pandas import read_csv
 
@@ -159,7 +159,7 @@ def rotated_mnist(
     Images of task j (from 1) are turned, counter-clockwise, by angles drawn from [180 (j-1) / k, 180 j / k], or all by
     one. The paper describes class 1 as "greater than 5", but its errors are those of "5 or more".
     """
-    tasks = check_int("tasks", tasks, 2, entry.max_tasks)
+    tasks = check_int("tasks (k)", tasks, 2, entry.max_tasks)
     check_choice("labels", labels, ("5 or more", "more than 5"))
     check_choice("angles", angles, ("image", "task"))
     files = _catalogue.require(entry)

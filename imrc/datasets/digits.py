@@ -67,7 +67,7 @@ def six_or_nine(*, tasks: int = 20, turn: float = 360.0, seed: int = 0) -> TaskS
 
     Image of task j (from 1) of k: turned by an angle drawn uniformly from [turn (j-1) / k, turn j / k] degrees.
     """
-    tasks, turn = check_int("tasks", tasks, 2, MAX_TASKS), check_real("turn", turn, 0.0, 3600.0)
+    tasks, turn = check_int("tasks (k)", tasks, 2, MAX_TASKS), check_real("turn", turn, 0.0, 3600.0)
     images, digits = _digits()
     kept = np.isin(digits, (6, 9))
     turns = "after half a turn, a digit is upside down and covers nearly the same pixels again."
@@ -109,7 +109,7 @@ def _turning(
         return np.clip(rotate_images(images[order], degrees), 0.0, 1.0).reshape(len(order), -1)
 
     generator = np.random.default_rng([check_int("seed", seed, 0), stream])
-    tasks = check_int("tasks", tasks, 2, MAX_TASKS)
+    tasks = check_int("tasks (k)", tasks, 2, MAX_TASKS)
     return turning(labels.astype(np.int64), generator, tasks, turn, turned, **about)
 
 

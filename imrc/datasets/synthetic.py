@@ -129,7 +129,7 @@ def gaussian_tasks(
     TaskSequence('identical', 3 tasks, 150 samples, 6 features, 2 classes)
     """
     check_choice("kind", kind, MOTIONS)
-    tasks = check_int("tasks", tasks, 2, MAX_TASKS)
+    tasks = check_int("tasks (k)", tasks, 2, MAX_TASKS)
     samples = check_int("samples", samples, 4, 10_000)
     features = check_int("features", features, 1, 1000)
     classes = check_int("classes", classes, 2, 10)

@@ -411,9 +411,10 @@ class Report:
         """
         chosen = self.advice.advised if strategy is None else "single" if strategy == "alone" else strategy
         if chosen is None:
+            best = self._best_learnt()
             raise InputError(
                 f"No strategy is advised, so none is learnt. {unmarked(self.decision.action)} To learn one anyway, "
-                f"name it: report.fit(strategy={self._best_learnt()!r})."
+                f"name it: report.fit(strategy={best!r}), or imrc fit --strategy {best.replace('alone', 'single')}."
             )
         check_choice("strategy", chosen, ("alone", *STRATEGIES))
         from imrc.model import fit_model

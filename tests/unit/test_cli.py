@@ -52,7 +52,7 @@ OF_FILES = [
     [
         (["run", "identical", "-n", "100000"], "n must be between 1 and 10000"),
         (["run", "identical", "-n", "5000"], "Choose n <= 200"),
-        (["run", "rotated_digits", "-k", "61"], "tasks must be between 2 and 60"),
+        (["run", "rotated_digits", "-k", "61"], "tasks (k) must be between 2 and 60"),
         (["run", "identical", "--seed", "-1"], "seed must be"),
         (["datasets", "info", "grman"], "Did you mean 'german'?"),
         (["datasets", "fetch"], "imrc datasets fetch NAME"),

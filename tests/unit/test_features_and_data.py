@@ -252,5 +252,5 @@ def test_unknown_names_and_options():
         imrc.datasets.load("mnist4d")
     with pytest.raises(TypeError, match=r"rotated_digits: unknown option 'samples'\. Known options: tasks"):
         imrc.datasets.load("rotated_digits", samples=3)
-    with pytest.raises(ValueError, match="tasks must be between 2 and 60"):
+    with pytest.raises(ValueError, match=r"tasks \(k\) must be between 2 and 60"):
         imrc.datasets.load("rotated_digits", tasks=61)

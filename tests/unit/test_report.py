@@ -122,7 +122,7 @@ def test_a_first_look_is_marked_and_gives_no_advice(reports, report):
     assert "first look, 3 repetitions" in str(look)
     assert len(list(charts(look))) >= 8
     assert look.to_dict()["first_look"]
-    with pytest.raises(imrc._checks.InputError, match=r"at least 5 repetitions.*report.fit\(strategy='"):
+    with pytest.raises(imrc._checks.InputError, match=r"at least 5 repetitions.*fit\(strategy='.*--strategy "):
         look.fit()
 
 
