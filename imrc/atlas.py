@@ -111,20 +111,15 @@ def _mean(name: str, values: Floats) -> dict[str, Any]:
 def _at(report: Report) -> dict[str, Any]:
     """Return the numbers of one n: every strategy's error, the advice, and errors on the next task."""
     assert report.references is not None  # noqa: S101 - `check` has them
-    known, references = report.run.before, report.references.before
-    before = {"majority": references["majority"], "single": known["single"], "pooled": references["pooled"]}
+    run, references = report.run, report.references
+    ahead = {"majority": references, "single": run, "pooled": references, "forward": run}
     return {
         "measure": report.decision.measure,
         "errors": {row["strategy"]: _rounded(row) for row in report.errors.to_dict("records")},
         "advised": report.advice.advised,
         "sentence": unmarked(report.decision.sentence),
-        "tomorrow": {name: _tomorrow(name, values) for name, values in {**before, "forward": known["imrc"]}.items()},
+        "tomorrow": {name: _mean(name, one.per_repetition(name, "before")) for name, one in ahead.items()},
     }
-
-
-def _tomorrow(name: str, before: Floats) -> dict[str, Any]:
-    """Return the error on tasks before they are learnt, over all but the first."""
-    return _mean(name, before[:, 1:].mean(axis=1))
 
 
 def picture(sequence: TaskSequence, licence: str) -> list[str] | list[list[list[int]]]:
@@ -171,7 +166,7 @@ def card(source: Source) -> dict[str, Any]:
         at[str(n)] = _at(reports[n])
     compared, few = evaluate(sequence, n=sizes[0], repetitions=REPETITIONS, methods=COMPARED), at[str(sizes[0])]
     few["errors"] |= {name: _mean(name, compared.judged(name)) for name in COMPARED}
-    few["tomorrow"] |= {name: _tomorrow(name, compared.before[name]) for name in COMPARED}
+    few["tomorrow"] |= {name: _mean(name, compared.per_repetition(name, "before")) for name in COMPARED}
     first = replace(reports[sizes[0]], curve=tuple(one.run for one in reports.values()))
     diagnosis = first.diagnosis
     assert diagnosis is not None  # noqa: S101 - `check` diagnoses

@@ -142,7 +142,6 @@ def run_run(options: argparse.Namespace) -> int:
 
 def _row(result: RunResult, name: str) -> dict[str, Any]:
     """Return errors and measures of a rule with their standard errors; of IMRC's also risk and effective samples."""
-    # Before learning a balanced error is not counted.
     found = {f"error_{kind}": Headline.of(result.judged(name, kind)) for kind in HEADLINES} | result.measures()[name]
     row: dict[str, Any] = {"rule": name, "measure": result.measure()}
     for what, value in found.items():

@@ -33,10 +33,12 @@ class Columns:
     """Error on each task of the state before it was learnt (test then train), NaN for the first: of the compared
     methods, of the class most frequent in the tasks before ("majority"), of IMRC's rule of the predicted estimate
     ("imrc") and of the single-task rule of the task before ("single")."""
+    before_miss: dict[str, Floats] = field(default_factory=dict)
+    """Of these errors, misclassified test samples of the rare class; empty if no class is rare."""
     before_risk: dict[str, Floats] = field(default_factory=dict)
-    """Minimax risk of the last two."""
+    """Minimax risk of IMRC's two rules, "imrc" and "single"."""
     before_ess: dict[str, Floats] = field(default_factory=dict)
-    """Effective samples of the last two."""
+    """Effective samples of "imrc"; how far the task moved away from the last one is in no number of "single"."""
     method_time_s: dict[str, Floats] = field(default_factory=dict)
     """Per method ("imrc" too, all its rules together): processor seconds of learning each task."""
     state_sizes: dict[str, Floats] = field(default_factory=dict)

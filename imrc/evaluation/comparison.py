@@ -49,7 +49,7 @@ UNTUNED = "The other methods use published default hyper-parameters, not tuned f
 
 def run_difference(first: RunResult, second: RunResult, rule: str = "forward_backward") -> Interval | None:
     """Return how much larger the errors of the first run are; None if scenarios or tested draws differ."""
-    if not same_draws(first, second) or first.scenario != second.scenario:
+    if not same_draws(first, second) or (first.scenario, first.measure()) != (second.scenario, second.measure()):
         return None
     return mean_interval(first.judged(rule) - second.judged(rule))
 
@@ -84,7 +84,7 @@ def preset_in(preset: str, features: FeatureSpec | None) -> str:
 
 
 SCORES = ["dataset", "n", "method", "repetition", "average", "newest", "released", "before", "seconds", "state"]
-SCORES += ["measure", "title"]
+SCORES += ["measure", "measure_before", "title"]
 """Columns of a table of scores."""
 
 
@@ -93,7 +93,7 @@ def score_table(results: RunResult | Iterable[RunResult], *, plain: bool = False
 
     Columns dataset, n, method, repetition (from 1), average, newest, released (after b - 1 more tasks), before (NaN
     where unknown or the same as another rule's), seconds (of a processor per task, all IMRC rules together), state
-    (numbers kept at the end), measure: "balanced error" where a class is rare, unless `plain`, as papers print.
+    (numbers kept at the end), measure (measure_before: of before): "balanced error" if a class is rare, unless `plain`.
     """
     import pandas as pd
 
@@ -122,6 +122,7 @@ def score_table(results: RunResult | Iterable[RunResult], *, plain: bool = False
                         "seconds": result.method_time_s[source].mean(axis=1),
                         "state": result.state_sizes[source][:, -1],
                         "measure": "error" if plain else result.measure("average"),
+                        "measure_before": "error" if plain else result.measure("before"),
                         "title": title_of_method(_method(result, rule), s.features),
                     }
                 )
@@ -157,7 +158,7 @@ def comparison_latex(scores: pd.DataFrame, kind: ScoreKind = "average", settings
         f"{dataset}, n = {n}": {title: part["score"].to_numpy() for title, part in rows.groupby("title", sort=False)}
         for (dataset, n), rows in known.groupby(["dataset", "n"], sort=False)
     }
-    measure = capital(", ".join(dict.fromkeys(known["measure"])))
+    measure = capital(", ".join(dict.fromkeys(known["measure_before" if kind == "before" else "measure"])))
     told = f"{measure}, {SCORE_KINDS[kind]}; mean ± one standard error over {known['repetition'].max()} repetitions."
     return latex_table(columns, " ".join(filter(None, (told, settings, BOLD))))
 
@@ -225,7 +226,7 @@ def comparison_table(
     table = table.assign(difference=gaps["mean"], difference_stderr=gaps["stderr"])
     table = table.join(gaps[["low", "high", "p"]])
     table["verdict"] = ["reference" if name == reference else _verdict(found[name]) for name in errors]
-    measure = "error" if kind == "before" else scores["measure"].iloc[0]
+    measure = scores["measure_before" if kind == "before" else "measure"].iloc[0]
     told = {**cells.iloc[0].to_dict(), "method": mean.index, "title": by_method["title"].first()[mean.index].to_numpy()}
     return pd.DataFrame({**told, "measure": measure}).join(table.reset_index(drop=True))
 

@@ -259,7 +259,7 @@ def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSa
     """Return the effective samples of a run, by default of the scenario's main rule. Every page quotes this number.
 
     By the recursions of Theorems 1 and 3 with the variances and changes the run estimated, at the last step; in the
-    scenario "next_task" before any samples of each task. Of several rates of change it is the geometric mean by shares.
+    scenario "next_task" before any samples of each task ("single": NaN). Of several rates it is the geometric mean.
     """
     rule = check_choice("rule", result.scenario.main if rule is None else rule, result.ess_tables)
     ess, whose = result.ess_tables[rule].final(), rule
@@ -292,9 +292,9 @@ def borrowing(result: RunResult) -> float:
 
 
 def samples_text(worth: EffectiveSamples) -> str:
-    """Return effective samples with their interval, as every page, report and table shows them."""
+    """Return effective samples with their interval, as every page, report and table shows them; a dash if not known."""
     interval = interval_text(worth)
-    return f"{worth.mean:,.1f}" + (f" ({interval})" if " to " in interval else "")
+    return f"{worth.mean:,.1f}".replace("nan", "–") + (f" ({interval})" if " to " in interval else "")
 
 
 def interval_text(worth: EffectiveSamples) -> str:

@@ -50,9 +50,9 @@ class _Dense(UserDict[str, Any]):
 class RunResult(Columns):
     """Result of a run.
 
-    Of each task just before it was learnt, (repetitions, tasks) per rule or method: `before`, `before_risk` and
-    `before_ess`. When it was learnt: `method_time_s`, `state_sizes` and `choices` (what past data decided). Sums over
-    all test samples at the last step: `reliability` and `by_class`.
+    Of each task just before it was learnt, (repetitions, tasks) per rule or method: `before`, `before_miss`,
+    `before_risk` and `before_ess`. When it was learnt: `method_time_s`, `state_sizes` and `choices` (what past data
+    decided). Sums over all test samples at the last step: `reliability` and `by_class`.
     """
 
     settings: RunSettings  #: What was run.
@@ -152,7 +152,7 @@ class RunResult(Columns):
         compared, rules = self.settings.compared, "imrc" in settings.methods
 
         def belongs(kind: str, name: str) -> bool:
-            if name == "" or (kind, name) == ("before", "majority"):
+            if name == "" or (kind in ("before", "before_miss") and name == "majority"):
                 return True
             return name in settings.methods if name in compared else rules
 
@@ -229,15 +229,27 @@ class RunResult(Columns):
     def _mean(self, table: LagTable, kind: HeadlineKind | None) -> Floats:
         if self._kind(kind) == "average":
             return table.average()
-        return np.asarray(self._cells(table, kind).mean(axis=1))
+        cells = self._cells(table, kind)
+        return np.asarray(cells.mean(axis=1)) if cells.shape[1] else np.full(len(cells), np.nan)
+
+    def _table(self, rule: str, kind: HeadlineKind | None) -> LagTable:
+        """Return the errors that a headline averages; before learning, those on the second task and later."""
+        table = self.error_tables[check_choice("rule", rule, self.error_tables)]
+        return LagTable(self.before_of(rule)[:, 1:, None]) if self._kind(kind) == "before" else table
+
+    def _rare_tables(self, rule: str, kind: HeadlineKind | None) -> tuple[LagTable, LagTable] | None:
+        """Return the test samples of the rare class that are misclassified, and all; None if none were counted."""
+        missed, there = self.miss_tables.get(rule), self.rare_counts
+        if there is not None and self._kind(kind) == "before":
+            before = self.before_miss.get(self._before_key(rule))
+            missed, there = None if before is None else LagTable(before[:, 1:, None]), LagTable(there.values[:, 1:])
+        if missed is None or there is None or not (self._mean(there, kind) > 0).all():
+            return None
+        return missed, there
 
     def per_repetition(self, rule: str, kind: HeadlineKind | None = None) -> Floats:
         """Return the error of a rule in each repetition, (repetitions,); "before" is NaN with one task."""
-        table = self.error_tables[check_choice("rule", rule, self.error_tables)]
-        if self._kind(kind) != "before":
-            return self._mean(table, kind)
-        later = self.before_of(rule)[:, 1:]
-        return np.asarray(later.mean(axis=1)) if later.shape[1] else np.full(len(later), np.nan)
+        return self._mean(self._table(rule, kind), kind)
 
     def promised(self, rule: str) -> float:
         """Return the mean minimax risk of a rule, over repetitions and the tasks that the scenario averages."""
@@ -249,28 +261,26 @@ class RunResult(Columns):
 
     def misses(self, rule: str, kind: HeadlineKind | None = None) -> Floats | None:
         """Return the share of the rare class that is misclassified, (repetitions,), or None (see `balanced`)."""
-        if self.rare_counts is None or rule not in self.miss_tables or self._kind(kind) == "before":
-            return None
-        samples = self._mean(self.rare_counts, kind)
-        return self._mean(self.miss_tables[rule], kind) / samples if (samples > 0).all() else None
+        tables = self._rare_tables(rule, kind)
+        return None if tables is None else self._mean(tables[0], kind) / self._mean(tables[1], kind)
 
     def balanced(self, rule: str, kind: HeadlineKind | None = None) -> Floats | None:
-        """Return the mean of the error rates on the rare class and on all others; None if no class is rare."""
-        if self.misses(rule, kind) is None:
-            return None
-        return self._balanced(rule, lambda table: self._mean(table, kind))
+        """Return the mean of the error rates on the rare class and on all others; None if they are not counted."""
+        return self._balanced(rule, kind, lambda table: self._mean(table, kind))
 
-    def _balanced(self, rule: str, averaged: Callable[[LagTable], Floats]) -> Floats:
+    def _balanced(self, rule: str, kind: HeadlineKind | None, averaged: Callable[[LagTable], Floats]) -> Floats | None:
         """Return the balanced error of answers averaged in some way; NaN where no sample of the rare class is."""
-        samples, missed = self.test_samples[None, :, None], self.miss_tables[rule]
-        rare = self.rare_counts or LagTable(np.zeros_like(self.majority.values))
-        wrong = LagTable(self.error_tables[rule].values * samples - missed.values)
+        if (tables := self._rare_tables(rule, kind)) is None:
+            return None
+        missed, rare = tables
+        samples = self.test_samples[None, -rare.tasks :, None]
+        wrong = LagTable(self._table(rule, kind).values * samples - missed.values)
         with np.errstate(invalid="ignore"):
             on_rare = averaged(missed) / averaged(rare)
             return np.asarray(0.5 * (on_rare + averaged(wrong) / averaged(LagTable(samples - rare.values))))
 
     def measure(self, kind: HeadlineKind | None = None) -> str:
-        """Return the error that judges the run: "error", or "balanced error" if a class is rare (not for "before")."""
+        """Return the error that judges the run: "error", or "balanced error" if a class is rare (see `balanced`)."""
         counted = any(self.misses(rule, kind) is not None for rule in self.error_tables)
         return "balanced error" if counted else "error"
 
@@ -287,9 +297,8 @@ class RunResult(Columns):
             values = seen.by_step()
             return np.cumsum(values, axis=1) / np.arange(1, table.tasks + 1) if so_far else values
 
-        if self.misses(rule, kind) is None:
-            return averaged(self.error_tables[rule])
-        return self._balanced(rule, averaged)
+        balanced = self._balanced(rule, kind, averaged)
+        return averaged(self._table(rule, kind)) if balanced is None else balanced
 
     def headline(self, kind: HeadlineKind | None = None) -> dict[str, Headline]:
         """Return the error of each rule of the scenario (`judged`) as one number with its uncertainty.
@@ -461,7 +470,8 @@ def join_repetitions(results: Sequence[RunResult], settings: RunSettings) -> Run
         if part.fingerprint != first.fingerprint or list(part.error_tables) != list(first.error_tables):
             raise ValueError("Repetitions of different sequences or methods cannot be combined.")
     parts = [arrays_of(part) for part in results]
-    joined = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+    kept = set.intersection(*map(set, parts))  # an earlier version did not keep everything
+    joined = {key: np.concatenate([part[key] for part in parts]) for key in parts[0] if key in kept}
     joined["time_s", ""] = np.sum([part.time_s for part in results], axis=0)
     joined["test_samples", ""] = first.test_samples
     return replace(first, settings=settings, **columns_of(joined))

@@ -155,7 +155,7 @@ class _ComparedMethods:
             if learner.uses_pool and pool is None:
                 pool = np.ascontiguousarray(rows(task, draw.pool)[:, 1:]), y[draw.pool]
             data = pool if learner.uses_pool and pool is not None else train
-            before[name] = float(np.mean(learner.predict(newest) != self._labels[task])) if task > 0 else float("nan")
+            before[name] = learner.predict(newest) != self._labels[task] if task > 0 else math.nan
             started = time.thread_time()
             learner.partial_fit_task(task, *data)
             spent[name] = time.thread_time() - started
@@ -260,27 +260,31 @@ class Repetition:
             mine = self._learn(self._learner, task, self._mapped.rows(task, draw.train), train)
         theirs = self._compared.step(task, draw, y, self._mapped.rows)
         theirs["before"] = {"majority": unprepared, **theirs["before"]}
-        done: _Numbers = {"majority": self._most_frequent_wrong(test)}
+        done: _Numbers = {"majority": self._most_frequent_wrong(test).mean()}
         for name in TABLES.values():  # these list rules before methods
             done[name] = mine.get(name, {}) | theirs.get(name, {})
         for name in (one.name for one in fields(Columns)):
             done[name] = theirs.get(name, {}) | mine.get(name, {})
+        wrong = done["before"]  # of each answer whether it is; NaN where nothing has been learnt
+        done["before"] = {name: float(np.mean(one)) for name, one in wrong.items()}
         if self._rare is not None:
-            done["rare"] = int((test == self._rare).sum())
+            is_rare = test == self._rare
+            done["rare"] = int(is_rare.sum())
+            done["before_miss"] = {name: float(np.sum(one * is_rare)) for name, one in wrong.items()}
         return done
 
-    def _most_frequent_wrong(self, test: NDArray[np.int64]) -> float:
-        """Return the error of always answering with the class that was most frequent so far."""
-        return float(np.mean(test != int(self._counts.argmax())))
+    def _most_frequent_wrong(self, test: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which test samples are not of the class that was most frequent so far."""
+        return np.asarray(test != int(self._counts.argmax()))
 
     def _learn(self, learner: Learner, task: int, X1: Floats, y: NDArray[np.int64]) -> _Numbers:
         """Let IMRC learn a task, and test its rules."""
         known = {} if self._last_alone is None else {"imrc": learner.predicted(), "single": self._last_alone}
         names = ("imrc", "single")
         mine: _Numbers = {
-            "before": {one: float(self._wrong(task, known[one]).mean()) if known else math.nan for one in names},
+            "before": {one: self._wrong(task, known[one]) if known else math.nan for one in names},
             "before_risk": {one: known[one].risk if known else math.nan for one in names},
-            "before_ess": {one: known[one].ess if known else math.nan for one in names},
+            "before_ess": {"imrc": known["imrc"].ess if known else math.nan},
         }
         # A step that spreads over several threads is timed by the wall clock.
         clock = time.perf_counter if self._threads > 1 else time.thread_time

@@ -56,7 +56,7 @@ def comparison(dataset: str) -> pd.DataFrame:
     known = ["n", "method", "kind", "ms", "state"]
     long = wide.melt(known, var_name="repetition").astype({"repetition": int})
     scores = long.pivot_table("value", [*known[:2], "ms", "state", "repetition"], "kind", sort=False).reset_index()
-    scores = scores.assign(dataset=dataset, seconds=scores.pop("ms") / 1000, measure="error")
+    scores = scores.assign(dataset=dataset, seconds=scores.pop("ms") / 1000, measure="error", measure_before="error")
     nothing = dict.fromkeys(("released", "before"), float("nan"))
     scores = scores.assign(title=scores["method"].map(title_of_method), **nothing)
     return scores.rename_axis(columns=None)[SCORES]

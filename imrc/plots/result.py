@@ -92,13 +92,9 @@ def step_table(result: RunResult, references: RunResult | None = None) -> pd.Dat
     1), value, stderr, half (of the width of the 95 % interval).
     """
     steps, kind = np.arange(1, result.n_tasks + 1), result.scenario.kind
-    frames = []
-    for name, (run, method) in _strategies(result, references).items():
-        if kind == "before":  # nothing is known of the first task
-            later = LagTable(run.before_of(method)[:, 1:, None])
-            frames.append(_curve(name, steps[1:], later.by_step()))
-        else:
-            frames.append(_curve(name, steps, run.judged_by_step(method, kind)))
+    known = steps[1:] if kind == "before" else steps  # before learning, nothing is known of the first task
+    runs = _strategies(result, references)
+    frames = [_curve(name, known, run.judged_by_step(method, kind)) for name, (run, method) in runs.items()]
     if references is None and result.measure() == "error":
         frames.append(_curve("majority", steps, result.majority.by_step()))
     return pd.concat(frames, ignore_index=True)
@@ -233,7 +229,7 @@ def run_ladder(result: RunResult) -> go.Figure:
     few, gap = len(tasks) <= 60, np.full(len(tasks), np.nan)
     height = int(np.clip(190 + 15 * len(tasks), 300, 560))
     drawn = Chart("What did each task gain?", "left is better", height=height)
-    drawn.x("error", **decimals(list(errors.values())))
+    drawn.x(_PLAIN.get(result.measure(), "Error").lower(), **decimals(list(errors.values())))
     ticks = {"dtick": 1 if len(tasks) <= 25 else None} | task_ticks(result.labels, ticks=25, down=True)
     drawn.y("task", range=[len(tasks) + 0.7, 0.3], **ticks)
     rungs = np.column_stack([errors["forward"], errors["forward_backward"], gap]).ravel()

@@ -205,7 +205,7 @@ class Report:
             ess = effective_samples(self.run).mean
             said[0] += f" This run gives {ess:,.1f}, because it {past.how_estimated(self.run)}."
         if len(self.curve) > 1:
-            said.insert(0, past.budget_sentence(budget_table(self.curve), self.n))
+            said.insert(0, past.budget_sentence(budget_table(self.curve), self.n, self.run.measure()))
         return tuple(said)
 
     def planned(self, *, ess: float | None = None, error: float | None = None, of: Place | None = None) -> Plan:

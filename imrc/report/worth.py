@@ -164,7 +164,7 @@ def borrowing_note(worth: EffectiveSamples) -> str:
     return f"On average over the steps, rules that borrow from other tasks get {share} % of the weight."
 
 
-def budget_sentence(table: pd.DataFrame, n: int) -> str:
+def budget_sentence(table: pd.DataFrame, n: int, measure: str = "error") -> str:
     """Say how many samples learning alone needs for what the main rule reaches at n, the table's last, in Markdown.
 
     >>> import pandas as pd
@@ -178,8 +178,8 @@ def budget_sentence(table: pd.DataFrame, n: int) -> str:
     labels = f"more than {table['x'].max()}" if math.isnan(alone) else f"{math.ceil(alone - 1e-9)}"
     if not math.isnan(alone) and alone <= table["x"].min() < n:
         labels += " or fewer"
-    learning = f"{RULES[main].lower()} learning"
-    return f"An error of {decimal(error)} takes **{labels} labels** per task alone, and **{n}** with {learning}."
+    what, learning = f"{'An' if measure == 'error' else 'A'} {measure}", f"{RULES[main].lower()} learning"
+    return f"{what} of {decimal(error)} takes **{labels} labels** per task alone, and **{n}** with {learning}."
 
 
 _DRAWS = 400

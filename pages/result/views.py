@@ -124,6 +124,12 @@ def heatmaps(report: Report, quantity: result.Quantity = "error") -> None:
         st.caption(plain_errors_note(plain(run.rare_class)))
 
 
+def _ladder(report: Report, _sequence: imrc.TaskSequence) -> None:
+    charts.show(result.run_ladder, report.run, name="ladder")
+    if report.run.measure() != "error":
+        st.caption(plain_errors_note(plain(report.run.rare_class)))
+
+
 def _budget(report: Report, _sequence: imrc.TaskSequence) -> None:
     """Show the error against samples per task, and how many samples reach the same error."""
     if not running.is_finished(run := report.run):
@@ -229,7 +235,7 @@ def _what_if(report: Report, sequence: imrc.TaskSequence) -> None:
 
 VIEWS = {
     "time": ("As tasks arrive", _time),
-    "tasks": ("Ladder by task", lambda report, _: charts.show(result.run_ladder, report.run, name="ladder")),
+    "tasks": ("Ladder by task", _ladder),
     "budget": ("How many labels?", _budget),
     "what_if": ("What if?", _what_if),
 }

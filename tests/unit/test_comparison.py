@@ -257,9 +257,8 @@ class TestFigures:
 
     def test_bands_are_intervals_over_repetitions_and_in_the_legend(self, result):
         curve = curve_table([result])
-        figure = method_curves(curve[curve["method"] == "gem"])
+        figure = method_curves(part := curve[curve["method"] == "gem"])
         band, line, key = figure.data
-        part = curve[curve["method"] == "gem"]
         quantile = stats.t.ppf(0.975, result.settings.repetitions - 1)
         np.testing.assert_allclose(band.y[:5], part["value"] + quantile * part["stderr"])
         np.testing.assert_allclose(line.y, part["value"])

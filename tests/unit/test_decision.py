@@ -8,8 +8,11 @@ from scipy import stats
 
 import imrc
 from imrc.evaluation import LagTable, RunSettings, draw_task, run_references
+from imrc.evaluation.comparison import comparison_table, score_table
 from imrc.evaluation.settings import REFERENCES, STRATEGY_TITLES, as_python
 from imrc.evaluation.splits import repetition_seeds, task_seed
+from imrc.plots.result import run_ladder
+from imrc.report import Report
 from imrc.report.decision import advise, decide, steps_that_pay
 from tests.conftest import run_python
 
@@ -131,8 +134,7 @@ def test_intervals_of_errors_stay_between_0_and_1(runs):
 
 
 def test_without_references_guessing_still_counts(runs):
-    result, _ = runs
-    found = decide(replace(result, majority=table(0.01, 0.001, np.random.default_rng(0))), "Toy")
+    found = decide(replace(runs[0], majority=table(0.01, 0.001, np.random.default_rng(0))), "Toy")
     assert (found.advice.best, found.advice.advised) == ("majority", None)
     assert found.notes == ("This result has no pooled rule to compare with.",)
 
@@ -184,22 +186,32 @@ def rare():
     return imrc.TaskSequence(tuple(tasks), "rare")
 
 
+def by_class(answers, y):
+    return np.array([rows.sum() for is_it in (y == "yes", y == "no") for rows in ((answers != y) & is_it, is_it)])
+
+
 def test_rare_classes_are_counted_as_by_hand(rare):
     result = imrc.evaluate(rare, n=12, b=2, repetitions=2, features="identity", max_iter=300)
     assert result.rare_class == "yes"
     for repetition, seed in enumerate(repetition_seeds(0, 2)):
         model = imrc.IMRC(b=2, features="identity", max_iter=300)
         draws = [draw_task(rare.encoded(j), 12, 2, task_seed(seed, j)) for j in range(6)]
-        counts = np.zeros(4)
+        counts, ahead, alone = np.zeros((3, 4))
         for step, draw in enumerate(draws):
+            X, y = rare[step].X[draw.test], rare[step].y[draw.test]
+            assert result.majority.newest()[repetition, step] == np.mean(y == "yes")
+            if step:
+                ahead += by_class(model.predict(X, task="next"), y)
+                alone += by_class(model.predict(X, rule="single"), y)
             model.partial_fit(rare[step].X[draw.train], rare[step].y[draw.train], classes=["no", "yes"])
             for j in range(step + 1):
                 X, y = rare[j].X[draws[j].test], rare[j].y[draws[j].test]
-                bad, weight = model.predict(X, task=j) != y, 1.0 / (6 * (step + 1))
-                counts += [weight * rows.sum() for is_it in (y == "yes", y == "no") for rows in (bad & is_it, is_it)]
-        missed, there, wrong, others = counts
-        assert result.misses("forward_backward")[repetition] == pytest.approx(missed / there)
-        assert result.balanced("forward_backward")[repetition] == pytest.approx(0.5 * (missed / there + wrong / others))
+                counts += by_class(model.predict(X, task=j), y) / (6 * (step + 1))
+        hands = {("forward_backward", "average"): counts, ("forward", "before"): ahead, ("single", "before"): alone}
+        for of, (missed, there, wrong, others) in hands.items():
+            assert result.misses(*of)[repetition] == pytest.approx(missed / there)
+            assert result.balanced(*of)[repetition] == pytest.approx(0.5 * (missed / there + wrong / others))
+    np.testing.assert_allclose(result.judged_by_step("single", "before")[:, -1], result.judged("single", "before"))
 
 
 def test_rare_classes_are_judged_by_the_balanced_error(rare):
@@ -213,8 +225,19 @@ def test_rare_classes_are_judged_by_the_balanced_error(rare):
     assert "“yes” is rare" in found.notes[-1]
     assert "recall" in found.notes[-1]
     assert "fewer errors" not in found.sentence
-    # Also of the newest task only; before learning misses are not counted.
-    assert decide(result.seen_as("adaptation"), "Rare", references=references).measure == "balanced error"
-    ahead = decide(result.seen_as("next_task"), "Rare", references=references)
-    assert ahead.measure == "error"
-    assert any("is rare" in note for note in ahead.notes)
+    told = Report(run=result, references=references, curve=(imrc.evaluate(rare, n=6, repetitions=6), result)).labels[0]
+    assert told.startswith("A balanced error of ")
+    assert run_ladder(result).layout.xaxis.title.text == "plain error"
+    # Also of the newest task only, and before learning, unless the result is of a version that counted no misses there.
+    for run in (result.seen_as("adaptation"), ahead := result.seen_as("next_task")):
+        found = decide(run, "Rare", references=references)
+        assert found.measure == run.measure() == "balanced error"
+        assert found["forward"].error == run.headline()["forward"]
+    scores = comparison_table(score_table([result, references]), kind="before").set_index("method")
+    assert scores["error"]["majority"] == pytest.approx(0.5)
+    assert set(scores["measure"]) == {"balanced error"}
+    old = replace(ahead, before_miss={})
+    found = decide(old, "Rare", references=references)
+    assert (found.measure, old.measure()) == ("error", "error")
+    assert found["forward"].error.mean == pytest.approx(old.before["imrc"][:, 1:].mean())
+    assert any("before learning are not known" in note for note in found.notes)
