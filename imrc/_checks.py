@@ -37,9 +37,9 @@ class InputTypeError(InputError, TypeError):
     """A value of the wrong type."""
 
 
-def did_you_mean(given: object, known: Iterable[str]) -> str:
+def did_you_mean(given: object, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return a question that suggests the closest of the known words, if one is close."""
-    close = difflib.get_close_matches(str(given), [*known], 1)
+    close = difflib.get_close_matches(str(given), [*known], 1, cutoff)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import imrc
-from imrc._checks import InputError
+from imrc._checks import InputError, did_you_mean
 from imrc._types import Floats, Ints
 from imrc.atlas import TEMPORAL, of_file
 from imrc.baselines.own import seeds_of
@@ -131,7 +131,8 @@ def learner(name: str, seed: int) -> Any:  # noqa: ANN401 - anybody's learner
         found = getattr(importlib.import_module(module), attribute) if attribute else references()[name]
     except (ImportError, AttributeError, KeyError) as error:
         known = ", ".join(references())
-        raise InputError(f"{name!r} is neither module:Learner on Python's path nor one of {known}: {error}") from error
+        why = f" {error}." if attribute else did_you_mean(name, references())
+        raise InputError(f"{name!r} is neither module:Learner on Python's path nor one of {known}.{why}") from error
     made: Any = found() if inspect.isclass(found) else copy.deepcopy(found)
     if drawn := seeds_of(made):
         made.set_params(**dict.fromkeys(drawn, seed))

@@ -46,7 +46,7 @@ class _Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # noqa: ANN401
         options, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            hint = did_you_mean(unknown[0].partition("=")[0], self._option_string_actions)
+            hint = did_you_mean(unknown[0].partition("=")[0], self._option_string_actions, 0.7)
             self.error(f"unrecognized arguments: {' '.join(unknown)}.{hint}")
         return options, unknown
 
@@ -59,14 +59,14 @@ class _Parser(argparse.ArgumentParser):
 
     def shorten(self) -> None:
         """Leave options in groups of their own, which few people need, to the help of ``--help-all``."""
-        groups = self._action_groups[2:]
-        hidden = [action for group in groups for action in group._group_actions]
-        for group in groups:
+        hidden = 0
+        for group in self._action_groups[2:]:
             group.title = group.description = None
-        for action in hidden:
-            action.help = argparse.SUPPRESS
+            hidden += len(group._group_actions)
+            for action in group._group_actions:
+                action.help = argparse.SUPPRESS
         if hidden:
-            self.epilog = f"{self.epilog or ''}\n--help-all shows {len(hidden)} more options."
+            self.epilog = f"{self.epilog or ''}\n--help-all shows {hidden} more options."
 
 
 def parser(*names: str, short: bool = False) -> argparse.ArgumentParser:
@@ -126,6 +126,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(f"imrc: {error}")
         # A download that fails is no mistake in what was asked for.
         return FAILURE if isinstance(error, imrc.datasets.DownloadError) else BAD_INPUT
+    except FileExistsError as error:
+        say(f"imrc: {str(error.filename)!r} exists already. Choose another name, or delete it first.")
+        return BAD_INPUT
     except BrokenPipeError:
         # Whoever read the output has gone, as in "imrc datasets list | head"; the rest has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

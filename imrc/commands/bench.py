@@ -36,10 +36,12 @@ def run_bench(options: argparse.Namespace) -> int:
     for name in names:
         check_choice("sequences", name, bench.SEQUENCES)
     sys.path.insert(0, "")  # learners beside the caller
+    for learner in options.learner:
+        bench.learner(learner, seed=0)  # or an error, before hours of work on others
     with ProgressLine() as line:
         for learner in options.learner:
-            found = bench.measure(learner, names, line.write)
             folder.mkdir(parents=True, exist_ok=True)
+            found = bench.measure(learner, names, line.write)
             file = folder / f"{learner.replace(':', '.')}.json"
             file.write_text(json.dumps(found, separators=(",", ":")) + "\n", encoding="utf-8")
     table = bench.table([results_folder() / "bench", folder])
@@ -74,16 +76,18 @@ def run_atlas(options: argparse.Namespace) -> int:
     from imrc.atlas import NOT_AT_HAND, card, page, sources
     from imrc.paper.shipped import results_folder
 
+    known = {source.facts["name"]: source for source in sources()}
+    for name in options.only or ():
+        check_choice("--only", name, known)
     folder = Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
     file, new = folder / "cards.json", list[str]()
     cards, kept = dict[str, Any](), dict[str, Any]()
     shipped = results_folder() / "atlas.json", results_folder().parents[1] / "docs" / "atlas" / "cards.json"
-    for known in (*shipped, file):
-        kept |= json.loads(known.read_text(encoding="utf-8"))["cards"] if known.is_file() else {}
+    for earlier in (*shipped, file):
+        kept |= json.loads(earlier.read_text(encoding="utf-8"))["cards"] if earlier.is_file() else {}
     with ProgressLine() as line:
-        for source in sources():
-            name = source.facts["name"]
+        for name, source in known.items():
             try:
                 if options.only is None or name in options.only:
                     line.write(f"{len(new) + 1}: {source.facts['title']}", last=True)

@@ -193,6 +193,8 @@ def run_fit(options: argparse.Namespace) -> int:
         if options.strategy is None:
             model = check(sequence, progress=line.of(sequence.name), **given).fit()
         else:
+            if {"n", "repetitions"} & given.keys():
+                line.say("imrc: with --strategy, -n and --repetitions have no effect, because nothing is compared.")
             line.show(f"{sequence.name}: learning {len(sequence)} tasks")
             model = fit_model(sequence, strategy=options.strategy, settings=RunSettings.of("imrc fit", **given))
     model.save(options.output, updatable=not options.no_update)

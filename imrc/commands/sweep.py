@@ -76,8 +76,6 @@ def _spec(options: argparse.Namespace) -> SweepSpec:
     found = given(options, *FACTORS, "repetitions", "scenario")
     if reading := reading_of(options):
         found["reading"] = {**values.get("reading", {}), **reading}
-    if options.file is None and "datasets" not in found:
-        raise InputError("Name at least one dataset with --datasets, or a file with --file (imrc sweep --help).")
     where = "the command" if options.file is None else Path(options.file).name + (" with flags" if found else "")
     spec = SweepSpec.from_values({**values, **found}, where)
     check_outputs(options, *spec.datasets)

@@ -59,7 +59,6 @@ class Measure:
     note: str = ""
 
 
-_RARE = "Prefer it to the error if a class has less than 20 % of the samples."
 MEASURES: dict[MeasureName, Measure] = {
     "average_accuracy": Measure("Average accuracy", "mean over j of R[T, j]", _GEM),
     "backward_transfer": Measure(
@@ -86,8 +85,8 @@ MEASURES: dict[MeasureName, Measure] = {
         "Mean error of the classes, last step",
         "mean over the classes of the share of their test samples that are given another class",
         _BRODERSEN,
-        f"This measure and the next two use the test samples of all tasks at the last step, for the rules of IMRC. "
-        f"{_RARE}",
+        "This measure and the next two use the test samples of all tasks at the last step, for the rules of IMRC. "
+        "Prefer it to the error if a class has less than 20 % of the samples.",
     ),
     "log_loss": Measure(
         "Log loss",

@@ -44,8 +44,7 @@ FIRST_LOOK = 3
 
 def diagnose(sequence: TaskSequence, settings: RunSettings) -> Assessment:
     """Return the diagnosis of tasks in the representation of a run."""
-    spec = settings.features.diagnosed
-    return assess(sequence, features=spec, seed=settings.seed)
+    return assess(sequence, features=settings.features.diagnosed, seed=settings.seed)
 
 
 def readable(text: str) -> str:
@@ -528,9 +527,7 @@ def iter_check(
     if progress is not None and not callable(progress):
         check_bool("progress, unless it can be called with a share and a message,", progress)
     if "methods" in settings:
-        raise InputTypeError(
-            "check compares strategies of one learner. To compare methods, use imrc.evaluate(methods=...)."
-        )
+        raise InputTypeError("check compares strategies of one learner. Compare methods by imrc.evaluate(methods=...).")
     k = settings.get("k")
     largest = largest_n(sequence if k is None else sequence.head(k))
     chosen = RunSettings.of("check", n=largest if n is None else n, **settings)

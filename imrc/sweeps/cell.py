@@ -172,17 +172,13 @@ def run_cell(cell: Cell) -> Record | Failure:
 def _run(cell: Cell) -> Record:
     method, here = method_of(cell.settings), platform.node()
     if code_version(method) != cell.code:
-        raise RuntimeError(
-            f"The worker on {here} has another version of the code of {method}. Install the same version."
-        )
+        raise RuntimeError(f"The worker on {here} has another version of the code of {method}. Install the same one.")
     started = time.perf_counter()
     with single_thread():
         with _lock:
             sequence = sequence_of(cell.dataset, cell.tasks, cell.settings.seed, cell.reading)
             if sequence.fingerprint != cell.fingerprint:
-                raise RuntimeError(
-                    f"{cell.dataset} on {here} differs from the data on the machine that started the sweep."
-                )
+                raise RuntimeError(f"{cell.dataset} on {here} differs from the data where the sweep was started.")
             if method == "imrc":
                 _compiled()
         result = run_all(sequence, cell.settings, only=(cell.repetition,), threads=1)

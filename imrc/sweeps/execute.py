@@ -97,9 +97,8 @@ def _cluster(address: str) -> Iterator[Workers]:
     try:
         from distributed import Client
     except ImportError:
-        raise SchedulerError(
-            'Sweeps on a cluster need Dask, which is not installed: pip install "imrc[cluster]"'
-        ) from None
+        missing = 'Sweeps on a cluster need Dask, which is not installed: pip install "imrc[cluster]"'
+        raise SchedulerError(missing) from None
     # Its own news of lost connections are tracebacks; what matters is said by SchedulerError.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as stack:

@@ -116,7 +116,8 @@ class SweepSpec:
         """Return the specification of plain values, one or a list per attribute; messages name `where`."""
         check_names(where, values, [one.name for one in fields(cls)], "key")
         if "datasets" not in values:
-            raise InputError(f"{where}: 'datasets' is missing. Name at least one (imrc datasets lists them).")
+            how = "Name at least one with --datasets, or in the file of --file (imrc datasets lists them)."
+            raise InputError(f"{where}: 'datasets' is missing. {how}")
         try:
             return cls(**values)
         except InputError as error:

@@ -78,10 +78,6 @@ def test_a_strangers_learner_is_in_the_table(folder, monkeypatch, capsys):
     saved = json.loads((folder / "bench" / "mine.Learner.json").read_text(encoding="utf-8"))
     assert len(saved["sequences"]["moons"]["wrong"]) == bench.SEEDS
     assert saved["versions"]["imrc"] == imrc.__version__
-    assert main([*told, "mine:Nothing"]) == 2
-    assert "neither module:Learner" in capsys.readouterr().err
-    with pytest.raises(InputError, match="no predict"):
-        bench.learner("json:JSONEncoder", 0)
     with pytest.raises(InputError, match="no results yet"):
         bench.table([folder / "empty"])
 

@@ -381,8 +381,10 @@ def test_fit_and_predict_at_the_shell(tmp_path, capsys, monkeypatch):
         own |= {"spaced": "  x "} if name == "next.csv" else {"amount": ["4,5", "-2,25"] * 50}
         frame.assign(**own).to_csv(name, index=False, sep=";", decimal=",")
     fit = ["fit", "first.csv", "--target", "rain", "--by", "day", "--period", "month", "-o", "m.imrc"]
-    assert main([*fit, "--strategy", "forward", "--json", "--no-update"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    assert main([*fit, "--strategy", "forward", "-n", "99", "--json", "--no-update"]) == 0
+    output = capsys.readouterr()
+    assert "with --strategy, -n and --repetitions have no effect" in output.err
+    told = json.loads(output.out)
     assert (told["strategy"], told["rows"], told["updatable"]) == ("forward", 100, False)
     assert main(["predict", "m.imrc", "next.csv", "-o", "scored.csv"]) == 0
     output = capsys.readouterr()

@@ -374,8 +374,6 @@ def test_the_command_prints_the_report(weather, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(found.to_dict()))
     assert main(["run", *given[1:], "--predictions", str(files["predictions"])]) == 0
     assert len(pd.read_csv(files["predictions"])) == len(found.run.predictions(found.sequence))
-    for wrong in (["check", str(path)], [*given[:4], "--every", "9999"]):
-        assert main(wrong) == 2
 
 
 SCRIPT = """
