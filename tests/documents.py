@@ -18,10 +18,6 @@ def _split(line: str) -> tuple[str, list[str]]:
     return re.sub(r"\s+", " ", _LEARNT.sub("NUMBER", line)).strip(), found
 
 
-def _spreads(line: str) -> list[float]:
-    return [float(text) for text in re.findall(r"± (\d*\.\d+)", line)]
-
-
 def _near(output: str, shown: str, error: float) -> bool:
     if shown.startswith("["):
         pairs = list(zip(output.strip("[]").split(), shown.strip("[]").split(), strict=True))
@@ -44,6 +40,6 @@ def assert_as_shown(output: str, shown: str) -> None:
     for line, shown_line in zip(lines, shown_lines, strict=True):
         (words, numbers), (shown_words, shown_numbers) = _split(line), _split(shown_line)
         assert words == shown_words, f"{line!r}, shown {shown_line!r}"
-        error = to_errors * max(_spreads(shown_line), default=0.0)
+        error = to_errors * max(map(float, re.findall(r"± (\d*\.\d+)", shown_line)), default=0.0)
         for number, shown_number in zip(numbers, shown_numbers, strict=True):
             assert _near(number, shown_number, error), f"{number}, shown {shown_number}: {line!r}, shown {shown_line!r}"

@@ -238,9 +238,8 @@ def run_predict(options: argparse.Namespace) -> int:
     if options.predictions is not None:
         # With a byte-order mark, Excel reads it as UTF-8.
         options.predictions.write_text(csv_text(scored, table), encoding="utf-8-sig")
-        by_class = found.set_index("class")
         told = {"file": str(options.predictions), "rows": len(scored), "strategy": model.strategy}
-        told |= {"classes": by_class["rows"].to_dict(), "expected": by_class["expected"].to_dict()}
+        told |= {"classes": found["rows"].to_dict(), "expected": found["expected"].to_dict()}
         print_as(options, found, told, lambda: print(sentence))
         return 0
     say(f"imrc: {sentence}")

@@ -343,16 +343,12 @@ class IMRC(ClassifierMixin, BaseEstimator):
         return scores(plain(self.features_).with_intercept(rows), estimate.coef, len(self.classes_))
 
     def predict(self, X: ArrayLike, task: WhichTask = -1, rule: Rule = "forward_backward") -> NDArray[Any]:
-        """Return the label with the largest score (in a tie, the smallest label).
+        """Return the label with the largest score (in a tie, the smallest label), shape (n_samples,).
 
         Parameters
         ----------
         X, task, rule : as in `decision_function`
             Instances, and the rule to use.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
         """
         best = np.argmax(self._scores(X, task, rule), axis=1)
         return np.asarray(self.classes_[best])

@@ -45,10 +45,6 @@ def names(group: Group | None = None) -> list[str]:
     group : str or None
         One of the groups of the list, for example "synthetic"; by default all.
 
-    Returns
-    -------
-    list of str
-
     Examples
     --------
     >>> names()[0], "usenet1" in names("from the paper")
@@ -70,7 +66,7 @@ def entry(name: str) -> Entry:
 
 
 def load(name: str, *, seed: int = 0, **options: Any) -> TaskSequence:  # noqa: ANN401 - loaders differ
-    """Load a sequence by name.
+    """Return a sequence by name.
 
     Parameters
     ----------
@@ -80,10 +76,6 @@ def load(name: str, *, seed: int = 0, **options: Any) -> TaskSequence:  # noqa: 
         For sequences that are drawn or turned at random; others ignore it.
     **options
         ``tasks=k`` (for all sequences), and options of the sequence's own function.
-
-    Returns
-    -------
-    TaskSequence
 
     Raises
     ------

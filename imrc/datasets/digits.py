@@ -37,7 +37,8 @@ def rotated_digits(*, tasks: int = 20, seed: int = 0) -> TaskSequence:
     """Return handwritten digits cut into tasks whose rotation grows from 0 to 180 degrees.
 
     Each of the 1,797 images belongs to one task only, so nothing leaks between tasks. Images of task j (from 1) are
-    turned by angles drawn uniformly from [180 (j-1) / k, 180 j / k]. The label is "5 or more".
+    turned by angles drawn uniformly from [180 (j-1) / k, 180 j / k]. Classes are 0 (digits 0-4) and 1 (digits 5-9), and
+    the 64 features are in [0, 1].
 
     Parameters
     ----------
@@ -45,11 +46,6 @@ def rotated_digits(*, tasks: int = 20, seed: int = 0) -> TaskSequence:
         Number of tasks k, 2 to 60. A task gets 1,797 // k images.
     seed : int
         Seed that decides which task gets an image and by which angle the image is turned.
-
-    Returns
-    -------
-    TaskSequence
-        Classes 0 (digit 0-4) and 1 (digit 5-9), 64 features in [0, 1].
 
     Examples
     --------

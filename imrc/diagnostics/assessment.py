@@ -137,7 +137,7 @@ def assess(
     permutations: int | None = None,
     seed: int = 0,
 ) -> Assessment:
-    """Judge whether tasks evolve, that is, whether changes between consecutive tasks are independent and zero-mean.
+    """Return whether tasks evolve: whether changes between consecutive tasks are independent and zero-mean.
 
     Parameters
     ----------
@@ -153,10 +153,6 @@ def assess(
         all orders are used.
     seed : int
         Seed of all random draws.
-
-    Returns
-    -------
-    Assessment
 
     Raises
     ------

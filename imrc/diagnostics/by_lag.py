@@ -43,7 +43,7 @@ def _centred_components(means: Floats) -> Floats:
 
 
 def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> PartialAutocorrelation:
-    """Partial autocorrelation over tasks, averaged over components (the paper's last figure).
+    """Return the partial autocorrelation over tasks, averaged over components that vary (the paper's last figure).
 
     For each component, this equals ``statsmodels.tsa.stattools.pacf(x, nlags, method="ywm")``. That function takes one
     series at a time and is several hundred times slower for a whole mean vector.
@@ -54,11 +54,6 @@ def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> Parti
         Sample averages of the mean vector, one row per task.
     nlags : int or None
         Largest lag, 1 to k - 1. The default is min(20, k // 2 - 1), at least 1.
-
-    Returns
-    -------
-    PartialAutocorrelation
-        Constant components are left out.
 
     Raises
     ------
@@ -128,7 +123,7 @@ def variogram_of(reduced: Reduced, max_lag: int | None = None) -> Variogram:
 
 
 def variogram(means: ArrayLike, mse: ArrayLike | None = None, max_lag: int | None = None) -> Variogram:
-    """Mean squared distance between tasks t apart, corrected for sampling noise.
+    """Return the mean squared distance between tasks t apart, corrected for sampling noise.
 
     gamma(t) = mean_i (D_(i, i+t) - h_i - h_(i+t)) in units of the noise variance of one sample average,
     averaged over components. Identical tasks: 0. Independent tasks: flat. Random walk: n d^2 t / sigma^2.
@@ -141,10 +136,6 @@ def variogram(means: ArrayLike, mse: ArrayLike | None = None, max_lag: int | Non
         Their mean squared errors s = sigma^2 / n.
     max_lag : int or None
         Largest lag, up to k - 1. The default is floor(2 k / 3), but at most k - 2.
-
-    Returns
-    -------
-    Variogram
 
     Raises
     ------

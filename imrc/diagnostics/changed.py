@@ -315,7 +315,7 @@ def _among_permuted(p: Floats, samples: Samples, tested: NDArray[np.bool_], seed
 
 
 def what_changed(sequence: TaskSequence, *, level: float = 0.05, seed: int = 0) -> Changed:
-    """Rank what changed between tasks: shares of classes, columns in all classes, columns in one class.
+    """Return what changed between tasks, ranked: shares of classes, columns in all classes, columns in one class.
 
     Every row of the table is a separate hypothesis, tested on all samples against the variance within tasks, with
     allowance for heavy tails. For columns, these p-values are compared with those of all columns after samples of each
@@ -331,10 +331,6 @@ def what_changed(sequence: TaskSequence, *, level: float = 0.05, seed: int = 0) 
         Bound on the expected share of false discoveries among the rows found, between 0 and 1.
     seed : int
         For `imrc.features.make`.
-
-    Returns
-    -------
-    Changed
 
     Raises
     ------

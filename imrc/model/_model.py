@@ -22,6 +22,7 @@ from imrc.features import FeatureMap, Representation, plain, repetition_draw
 from imrc.solvers.api import probabilities, scores
 from imrc.tables import Recipe, Source, Table
 from imrc.tables.recipe import places
+from imrc.tables.table import clean_label, clean_name
 from imrc.tasks import TaskSequence
 from imrc.wording import RULES, listed
 
@@ -82,6 +83,12 @@ class Model:
         return str(self.recipe.label["name"])
 
     @property
+    def class_names(self) -> tuple[str, ...]:
+        """Names of the classes, safe to show: without markup, formulas and very long words."""
+        names = self.recipe.label.get("names", {})
+        return tuple(names.get(one, str(one)) for one in self.classes.tolist())
+
+    @property
     def updatable(self) -> bool:
         """Whether it remembers rows, so that it can learn the next task."""
         return self._learner is not None
@@ -90,7 +97,7 @@ class Model:
         few, many = f"{min(self.rows):,}", f"{max(self.rows):,}"
         size = few if few == many else f"{few} to {many}"
         measured = "" if self.n_measured is None else f"advice measured at n = {self.n_measured:,}, "
-        classes = listed([str(one) for one in self.classes], 6)
+        classes = listed(self.class_names, 6)
         return (
             f"Model: {STRATEGY_TITLES[self.strategy]}; predicts {self.label or 'the label'}: {classes}\n"
             f"  from {len(self.columns)} columns: {listed(self.columns, 3 if len(self.columns) > 5 else 5)}\n"
@@ -99,7 +106,7 @@ class Model:
         )
 
     def predict(self, rows: RawRows, task: int | str = "next") -> NDArray[Any]:
-        """Return the most probable class of each row (in a tie, the first one).
+        """Return the most probable class of each row (in a tie, the first one), shape (n_rows,).
 
         Parameters
         ----------
@@ -108,10 +115,6 @@ class Model:
         task : "next", str or int
             Task whose rule to use: the next task, a task by its name, or a task by its number from 0 (negative
             numbers count from the newest). A pooled model has one rule for all tasks.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
 
         Raises
         ------
@@ -137,6 +140,7 @@ class Model:
         ----------
         rows, task : as in `predict`
             For a file, cells of the columns it needs are returned as they were understood, all others as written.
+            Columns of probabilities are named by `class_names`.
         """
         import pandas as pd
 
@@ -144,10 +148,11 @@ class Model:
         values, loss, nu = self._scores(self._understood(rows)[0], task)
         shares = probabilities(values, loss, nu)
         if isinstance(rows, Table):
-            rows = {column.name: column.words() for column in rows.columns}
+            rows = {column.name: column.words(raw=True) for column in rows.columns}
         found = pd.DataFrame(rows).copy()
-        new = {f"predicted {self.label}".rstrip(): self.classes[values.argmax(axis=1)]}
-        new |= {f"probability of {name}": shares[:, c] for c, name in enumerate(self.classes)}
+        classes = self.classes.astype(object) if self.classes.dtype.kind == "U" else self.classes
+        new = {f"predicted {self.label}".rstrip(): classes[values.argmax(axis=1)]}
+        new |= {f"probability of {name}": shares[:, c] for c, name in enumerate(self.class_names)}
         for name, column in new.items():
             while name in found.columns:
                 name += " (new)"
@@ -155,7 +160,7 @@ class Model:
         return found
 
     def update(self, rows: RawRows, labels: ArrayLike | None = None, *, name: str = "") -> Model:
-        """Learn the next task, once its labels are available.
+        """Return this model after it has learnt the next task, once its labels are available.
 
         Parameters
         ----------
@@ -165,11 +170,6 @@ class Model:
             Their classes, by default those in the column `label` of the rows.
         name : str, optional
             Name of the task; by default the name found in the rows, or its number.
-
-        Returns
-        -------
-        Model
-            The same model, updated.
 
         Raises
         ------
@@ -242,10 +242,11 @@ class Model:
         if given.shape != (rows,):
             raise InputError(f"Give one label per row: there are {rows} rows, and labels have shape {given.shape}.")
         place = places(self.classes.tolist())
-        codes = np.array([place.get(one, place.get(str(one), -1)) for one in given.tolist()], dtype=np.int64)
+        codes = np.array([place.get(one, place.get(clean_label(one), -1)) for one in given.tolist()], dtype=np.int64)
         if (codes < 0).any():
-            unknown, known = dict.fromkeys(given[codes < 0].tolist()), ", ".join(map(repr, self.classes.tolist()))
-            raise InputError(f"The model does not know {listed(list(map(repr, unknown)), 5)}: its classes are {known}.")
+            row, known = int(np.argmax(codes < 0)), listed(list(map(repr, self.class_names)), 50)
+            what = f"the unknown label {name!r}" if (name := clean_name(given[row])) else "no label"
+            raise InputError(f"Row {row + 1:,} has {what}; the classes of the model are {known}.")
         return codes
 
     def _opened(self, rows: Any) -> Any:  # noqa: ANN401 - of any kind
@@ -314,8 +315,8 @@ def scored_in_words(model: Model, scored: pd.DataFrame, task: str = "next") -> t
     import pandas as pd
 
     answers, sums = scored.iloc[:, -1 - len(model.classes)], scored.iloc[:, -len(model.classes) :].sum()
-    rows = [int((answers == name).sum()) for name in model.classes.tolist()]
-    found = pd.DataFrame({"class": map(str, model.classes.tolist()), "rows": rows, "expected": sums.to_numpy()})
+    rows = [int((answers == one).sum()) for one in model.classes.tolist()]
+    found = pd.DataFrame({"class": model.class_names, "rows": rows, "expected": sums.to_numpy()}, model.classes)
     many = max(len(scored), 1)
     shares = listed([f"{one.rows:,} {one[1]} ({100 * one.rows / many:.1f} %)" for one in found.itertuples()], 6)
     totals = listed([f"{one.expected:,.1f} {one[1]}" for one in found.itertuples()], 6)

@@ -67,17 +67,12 @@ def _heatmap(trace: Any, panel: str) -> str | None:  # noqa: ANN401 - a heatmap 
 
 
 def describe(figure: go.Figure) -> str:
-    """Describe what a figure shows: its title, its axes, and the ends and extremes of everything drawn.
+    """Return in plain text what a figure shows: its title, its axes, and the ends and extremes of everything drawn.
 
     Parameters
     ----------
     figure : Figure
         From `imrc.plots`.
-
-    Returns
-    -------
-    str
-        Plain text.
 
     Examples
     --------

@@ -290,10 +290,6 @@ class Report:
             "decision": what you could do, with intervals; "ladder", "error-curves", "heatmaps-error", "ess-parts",
             "partial-autocorrelation", "variogram" and others, which the message for a wrong name lists.
 
-        Returns
-        -------
-        Figure
-
         Raises
         ------
         InputError
@@ -390,18 +386,13 @@ class Report:
         return self.sequence
 
     def fit(self, strategy: Fitted | None = None) -> Model:
-        """Return a model learnt from all rows by the advised strategy.
+        """Return a model learnt from all rows by the advised strategy, which also knows how the file was read.
 
         Parameters
         ----------
         strategy : {"alone", "pooled", "forward", "forward_backward"}, optional
             What to learn instead of the advised strategy. Alone is the rule of the newest task, pooled is one rule for
             all tasks, and the others give the rule for the next task.
-
-        Returns
-        -------
-        Model
-            It includes the representation and how the file was read.
 
         Raises
         ------

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from imrc._checks import DataError
 from imrc._types import Flags, Floats, Ints
-from imrc.tables.table import MAX_LISTED, Column, Period, Reading, clean_name, date_in_words, plain_number, unique_names
+from imrc.tables.table import MAX_LISTED, Column, Period, Reading, clean_name, date_in_words, labels_of, plain_number
 from imrc.wording import listed
 
 _ALWAYS = (
@@ -108,14 +108,14 @@ class _Text:
         """Return the share of cells that are not empty for which the different cells have a value."""
         return float(self.counts[~np.isnan(values) & self.there].sum() / max(self.counts[self.there].sum(), 1))
 
-    def ranked(self, gone: Flags) -> tuple[Ints, tuple[str, ...]]:
+    def ranked(self, gone: Flags) -> tuple[Ints, list[str]]:
         """Return the place of each row's word among the sorted words that are not `gone` (-1), and the first words."""
         # By first appearance, words of later rows could come before the words of the first task.
         order = pc.array_sort_indices(self.words).to_numpy()
         order = order[~gone[order]]
         rank = np.full(len(gone), -1, dtype=np.int32)
         rank[order] = np.arange(len(order))
-        return rank[self.codes], tuple(unique_names(self.words.take(pa.array(order[:MAX_LISTED])).to_pylist(), "value"))
+        return rank[self.codes], labels_of(self.words.take(pa.array(order[:MAX_LISTED])).to_pylist())
 
 
 def _column(name: str, values: Floats, notes: Sequence[str] = (), kind: Any = "number", **more: Any) -> Column:  # noqa: ANN401
@@ -316,7 +316,7 @@ def _facts(text: _Text, values: Floats, form: str, other: str) -> tuple[list[str
     decimal, distinct = form * bool(fits(text.plain, re.escape(form))[good].any()), len(np.unique(values[good]))
     facts: dict[str, Any] = {"decimal": decimal, "choices": choices}
     if good.sum() > distinct <= MAX_LISTED:
-        facts["spelt"], facts["categories"] = text.ranked(~good)
+        facts["spelt"], facts["raw"] = text.ranked(~good)
     return notes, facts
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from imrc._checks import DataError, check_choice, check_int, check_real
 from imrc._types import Floats, Ints
 from imrc.tables.recipe import Recipe, recipe_of
-from imrc.tables.table import DAY, MAX_CELLS, Column, Period, Table, date_in_words, plain_number
+from imrc.tables.table import DAY, MAX_CELLS, MAX_LABEL, MAX_ROWS, Column, Period, Table, date_in_words, plain_number
 from imrc.tasks import LEAST_FREQUENT, MAX_TASKS, ColumnKind, Task, TaskSequence
 from imrc.wording import listed
 
@@ -149,7 +149,7 @@ def cut_table(
     if by is not None and by.kind == "empty":
         raise DataError(f"The task column {by.name!r} is empty.")
     period = _checked_period(period, by)
-    labels, there = _labels(target), np.ones(table.n_rows, dtype=bool) if by is None else by.present
+    labels, there = _labels(target, notes), np.ones(table.n_rows, dtype=bool) if by is None else by.present
     rows = np.flatnonzero(target.present & there)
     groups, order = _tasks(by, block, rows, period)
 
@@ -191,7 +191,7 @@ def cut_table(
     free = [c.as_words() if c.name in as_words else c for c in table.columns if c.name not in skip]
     columns, X, others = _features(free, rows, wanted, max_categories)
     y = labels[rows]
-    if len(np.unique(y)) < 2:
+    if len(kept_classes := np.unique(y).tolist()) < 2:
         raise DataError(f"All remaining rows have the same label in column {target.name!r}. Two classes are needed.")
     # Read-only arrays are sliced by the tasks instead of copied.
     X.flags.writeable = y.flags.writeable = False
@@ -205,15 +205,18 @@ def cut_table(
     if single:
         notes.append(f"{len(single):,} of {len(names):,} tasks have only one class: {listed(single, 5)}.")
     classes = np.unique(labels[target.present]).tolist()
-    recipe = recipe_of(
-        table, (target if limit is None else source, limit, classes), (by, period), columns, X[: edges[1]]
-    )
+    shown = {raw: name for raw, name in zip(target.raw, target.categories, strict=True) if raw != name}
+    told = {"threshold": limit, "classes": classes, "names": shown}
+    recipe = recipe_of(table, (target if limit is None else source, told), (by, period), columns, X[: edges[1]])
     sequence = TaskSequence(
         tasks,
         name=table.name,
         description=f"The file {table.name}",
         feature_names=tuple(column.name for column in columns),
-        info={"source": "your own file", "licence": "yours", "file_sha256": table.sha256, "recipe": recipe.to_dict()},
+        info={
+            **{"source": "your own file", "licence": "yours", "file_sha256": table.sha256, "recipe": recipe.to_dict()},
+            "class_names": tuple(shown.get(one, str(one)) for one in kept_classes),
+        },
         column_kinds=tuple(_CUT_KINDS[column.kind] for column in columns),
         categories={j: tuple(column.categories) for j, column in enumerate(columns) if column.kind == "category"},
         max_categories=max_categories,
@@ -249,13 +252,12 @@ def _as_written(column: Column, as_words: set[str], notes: list[str]) -> Column:
     return column.as_words()
 
 
-def _labels(column: Column) -> NDArray[Any]:
-    """Return one label per row; whole numbers stay numbers, everything else becomes text."""
+def _labels(column: Column, notes: list[str]) -> NDArray[Any]:
+    """Return one label per row, as in the file; whole numbers stay numbers, everything else becomes text."""
     name = f"The label column {column.name!r}"
-    if not column.present.any():
-        raise DataError(f"{name} is empty.")
     if column.distinct < 2:
-        raise DataError(f"{name} has the same value in every row. Two or more classes are needed.")
+        what = "has the same value in every row" if column.present.any() else "is empty"
+        raise DataError(f"{name} {what}. Two or more classes are needed.")
     if column.distinct > MAX_CLASSES:
         advice = "Choose the column that you want to predict, not a name or free text."
         if column.kind == "number":
@@ -266,7 +268,12 @@ def _labels(column: Column) -> NDArray[Any]:
     values = column.values[column.present]
     if column.kind == "number" and np.equal(values, np.round(values)).all() and np.abs(values).max() < 2**53:
         return np.where(column.present, column.values, 0).astype(np.int64)
-    return column.words().astype(str)
+    longest = max(map(len, column.raw), default=0)
+    if longest * len(values) > 100 * MAX_ROWS:  # an array has room for the longest in every row
+        raise DataError(f"{name} has labels of {longest} characters, too long for {len(values):,} rows. Shorten them.")
+    if longest > MAX_LABEL:
+        notes.append(f"Labels in column {column.name!r} that are longer than {MAX_LABEL} characters are cut.")
+    return column.words(raw=True).astype(str)
 
 
 # Tasks

@@ -60,11 +60,6 @@ def _tables_in(inside: Sequence[str]) -> list[str]:
     return tables if len(tables) == 1 else names
 
 
-def in_words(names: Sequence[str]) -> str:
-    """Return the first of some files, without their folders."""
-    return listed([clean_name(one.rsplit("/", 1)[-1]) for one in names], 5)
-
-
 def unpack(data: bytes, limit: int = MAX_UNPACKED_BYTES, member: str = "") -> tuple[bytes, str]:
     """Return what a gzip file contains, or a member of a zip file, by default its only table; and where it was.
 
@@ -76,11 +71,12 @@ def unpack(data: bytes, limit: int = MAX_UNPACKED_BYTES, member: str = "") -> tu
         if kind == "zip":
             archive = opened.enter_context(zipfile.ZipFile(io.BytesIO(data)))
             names = _tables_in(archive.namelist())
-            where = f"zip: {in_words(names)}"
+            inside = listed([clean_name(one.rsplit("/", 1)[-1]) for one in names], 5)  # without their folders
+            where = f"zip: {inside}"
             chosen = [member] if member in archive.namelist() else [] if member else names
             if len(chosen) != 1:
-                wanted, inside = member or "exactly one table", in_words(names) or "nothing"
-                raise DataError(f"The zip file does not contain {wanted}; it contains {inside}.")
+                wanted = member or "exactly one table"
+                raise DataError(f"The zip file does not contain {wanted}; it contains {inside or 'nothing'}.")
             info = archive.getinfo(chosen[0])
             # Other ways of packing may need gigabytes before the first byte arrives.
             if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

@@ -27,7 +27,8 @@ class Recipe:
 
     `label`, `task` and each of `features` are mappings with the column's ``name``, its ``kind`` ("number", "category",
     "date"), ``decimal`` and ``dayfirst`` as they were read; words have ``categories``, features a ``fill`` (the
-    median of the first task), a label ``classes`` or the ``threshold`` that makes two of numbers, a task a ``period``.
+    median of the first task), a task a ``period``, a label ``classes``, the ``threshold`` that makes two of numbers,
+    and ``names`` of classes that are shown differently (without them, all words are those shown).
     """
 
     label: Mapping[str, Any]
@@ -59,7 +60,8 @@ class Recipe:
             words = list(sequence.categories.get(column, ())) if kind == "category" else []
             read = "category" if words else "date" if kind == "date" else "number"
             features.append({"name": name, "kind": read, "categories": words, **told})
-        return cls({"name": "", "kind": "", "classes": sequence.classes.tolist(), **told}, None, features)
+        label = {"name": "", "kind": "", "classes": sequence.classes.tolist(), "names": {}}
+        return cls(label | told, None, features)
 
     def read(self, source: imrc.tables.Source) -> Table:
         """Read the next file like the first one; columns from which nothing is learnt stay as they are written."""
@@ -107,7 +109,8 @@ class Recipe:
             if not column.present.any():
                 return np.full(table.n_rows, np.nan)
             column, place, other = column.as_words(), places(told["categories"]), len(told["categories"])
-            codes = [place.get(word, place.get(_plain(word), other)) for word in column.categories]
+            words = column.raw if "names" in self.label else column.categories  # of an earlier version
+            codes = [place.get(word, place.get(_plain(word), other)) for word in words]
             new = [repr(word) for word, code in zip(column.categories, codes, strict=True) if code == other]
             if new:
                 count = f"{len(new):,} new word{'s' * (len(new) > 1)} ({listed(new, 3)})"
@@ -132,11 +135,11 @@ class Recipe:
         if self.label.get("threshold") is not None:
             above = column.values > self.label["threshold"]
             return np.where(column.present, np.where(above, classes[0], classes[1]), "")
-        place = places([str(one) for one in classes])
-        words = np.array([str(classes[place[one]]) if one in place else one for one in column.words()], dtype=object)
+        place, words = places([str(one) for one in classes]), column.words(raw="names" in self.label)
+        words = np.array([str(classes[place[one]]) if one in place else one for one in words], dtype=object)
         new = sorted(set(words.tolist()) - set(map(str, classes)) - {""})
         if new:
-            notes.append(f"The label {column.name!r} has new classes: {', '.join(map(repr, new[:5]))}.")
+            notes.append(f"The label {column.name!r} has new classes: {listed(list(map(repr, unique_names(new))), 5)}.")
         whole = not new and all(isinstance(c, int) for c in classes) and column.present.all()
         return words.astype(np.int64) if whole else words
 
@@ -160,21 +163,21 @@ def _plain(word: str) -> str:
 
 def recipe_of(
     table: Table,
-    label: tuple[Column, float | None, list[Any]],
+    label: tuple[Column, dict[str, Any]],
     task: tuple[Column | None, str],
     columns: Sequence[Column],
     first: Floats,
 ) -> Recipe:
-    """Return the recipe of a cut; `label` has threshold and classes, `task` the period, `first` is the first task."""
+    """Return the recipe of a cut; `label` has what is told of it, `task` the period, `first` is the first task."""
     fills = [0.0 if np.isnan(cells).all() else float(np.nanmedian(cells)) for cells in first.T]
     features = [
-        _told(column) | ({"categories": list(column.categories)} if column.kind == "category" else {"fill": fill})
-        for column, fill in zip(columns, fills, strict=True)
+        _told(one) | ({"categories": list(one.raw)} if one.kind == "category" else {"fill": fill})
+        for one, fill in zip(columns, fills, strict=True)
     ]
     reading = {name: values[0] for name, values in table.choices.items() if name in ("dayfirst", "decimal")}
     reading["header"] = table.choices.get("header", (True,))[0]
-    told = _told(label[0]) | {"threshold": label[1], "classes": label[2]}
-    return Recipe(told, None if task[0] is None else _told(task[0]) | {"period": task[1]}, features, reading)
+    told = None if task[0] is None else _told(task[0]) | {"period": task[1]}
+    return Recipe(_told(label[0]) | label[1], told, features, reading)
 
 
 def _told(column: Column) -> dict[str, Any]:

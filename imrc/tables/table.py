@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -31,8 +31,10 @@ LIMITS_IN_WORDS = (
     f"{MAX_COLUMNS:,} columns and {MAX_CELLS // 10**6} million cells."
 )
 MAX_NAME = 60
+MAX_LABEL = 300
+"""Maximum number of characters of a label, and of other words that the next file is compared with."""
 MAX_LISTED = 5000
-"""Maximum number of words listed in `Column.categories`."""
+"""Maximum number of words listed in a `Column`."""
 DAY = 86_400
 SEPARATED = {"\t": "TSV, cells separated by tabs"}
 SEPARATED |= {sign: f"CSV, cells separated by {name}" for sign, name in ((";", "semicolons"), (",", "commas"))}
@@ -57,17 +59,18 @@ class Reading:
 class Column:
     """One column of a table, with its cells interpreted.
 
-    `values` are numbers (NaN missing), codes of `categories` (-1 missing) or seconds since 1970 (NaN missing).
-    `categories` are safe to show and sorted, the first `MAX_LISTED` only. `period` is "value", or for dates that mean
-    more than a moment "week", "month", "quarter". `decimal` and `dayfirst` say how cells were read, `choices` which of
-    them could be read in another way. Where different texts are the same number, `spelt` has codes of their texts.
+    `values` are numbers (NaN missing), codes of words (-1 missing) or seconds since 1970 (NaN missing). `raw` are the
+    words as in the file, sorted, the first `MAX_LISTED` only; show `categories` instead. `period` is "value", or for
+    dates that mean more than a moment "week", "month", "quarter". `decimal` and `dayfirst` say how cells were read,
+    `choices` which of them could be read in another way. Where different texts are the same number, `spelt` has codes
+    of their texts.
     `written` has the cells of a text file that a `Recipe` reads, as bytes, each followed by a zero.
     """
 
     name: str
     kind: Literal["number", "category", "date", "empty"]
     values: NDArray[Any]
-    categories: Sequence[str] = ()
+    raw: Sequence[str] = ()
     notes: Sequence[str] = ()
     period: Period = "value"
     decimal: str = ""
@@ -86,18 +89,23 @@ class Column:
         """How many different values there are."""
         return len(np.unique(self.values[self.present]))
 
-    def words(self, most: int | None = None) -> NDArray[Any]:
+    @cached_property
+    def categories(self) -> list[str]:
+        """The words, safe to show."""
+        return unique_names(self.raw, "value")
+
+    def words(self, most: int | None = None, *, raw: bool = False) -> NDArray[Any]:
         """Return the first cells or all as text, with "" for empty cells and "…" for words not listed."""
         values, there = self.values[:most], self.present[:most]
         shown = np.full(len(values), "", dtype=object)
         different, place = np.unique(values[there], return_inverse=True)
-        shown[there] = np.array([self.in_words(value) for value in different], dtype=object)[place]
+        shown[there] = np.array([self.in_words(value, raw=raw) for value in different], dtype=object)[place]
         return shown
 
-    def in_words(self, value: float) -> str:
-        """Return a value of this column as text."""
+    def in_words(self, value: float, *, raw: bool = False) -> str:
+        """Return a value of this column as text that is safe to show, or `raw`, as in the file."""
         if self.kind == "category":
-            return self.categories[int(value)] if value < len(self.categories) else "…"
+            return (self.raw if raw else self.categories)[int(value)] if value < len(self.raw) else "…"
         return date_in_words(value) if self.kind == "date" else plain_number(value)
 
     def as_words(self) -> Column:
@@ -108,7 +116,7 @@ class Column:
             return self
         values, codes = np.unique(self.values, return_inverse=True)  # NaN last
         words = tuple(self.in_words(value) for value in values[: min(self.distinct, MAX_LISTED)])
-        return replace(self, kind="category", values=np.where(self.present, codes, -1), categories=words)
+        return replace(self, kind="category", values=np.where(self.present, codes, -1), raw=words)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +145,7 @@ class Table:
     def column(self, which: str | int) -> Column:
         """Return a column by name or position; DataError lists the names.
 
-        A text that is not a name but a whole number counts columns from 1; a negative number counts from the end.
+        An int counts from 0, a text that is no name but a whole number from 1; a negative one counts from the end.
         """
         place = int(which) if isinstance(which, int | np.integer) and not isinstance(which, bool) else None
         for column in self.columns if place is None else ():
@@ -147,10 +155,11 @@ class Table:
             place = int(which) - (int(which) > 0)
         if place is not None and -len(self.columns) <= place < len(self.columns):
             return self.columns[place]
+        count, text = len(self.columns), isinstance(which, str)
+        places = f"from 1 to {count:,}" if text else f"from 0 to {count - 1:,}"
         raise DataError(
-            f"There is no column {repr(which[:60]) if isinstance(which, str) else f'number {which}'}. The table has "
-            f"{len(self.columns):,}: {listed([repr(name) for name in self.names], 60)}. A number from 1 to "
-            f"{len(self.columns):,} selects a column by its position."
+            f"There is no column {repr(str(which)[:60]) if text else f'number {which}'}. The table has {count:,}: "
+            f"{listed([repr(name) for name in self.names], 60)}. A number {places} selects a column by its position."
         )
 
     def as_read(self) -> tuple[tuple[str, ...], ...]:
@@ -178,17 +187,28 @@ def clean_name(text: object) -> str:
     return short if len(short) <= MAX_NAME else short[: MAX_NAME - 1] + "…"
 
 
-def unique_names(names: Iterable[object], prefix: str = "column") -> list[str]:
-    """Return safe, distinct names."""
+def clean_label(text: object) -> str:
+    """Return a label as it is written, without blanks around it; a very long one is cut."""
+    word = str(text).strip()
+    return word[:MAX_LABEL].rstrip("\0") + "…" * (len(word) > MAX_LABEL)
+
+
+def unique_names(names: Iterable[object], prefix: str = "column", clean: Callable[..., str] = clean_name) -> list[str]:
+    """Return distinct names that are safe to show, or what another function makes of them."""
     result: dict[str, None] = {}
     counts: dict[str, int] = {}
     for position, raw in enumerate(names, start=1):
-        name = base = clean_name(raw) or f"{prefix} {position}"
+        name = base = clean(raw) or f"{prefix} {position}"
         while name in result:
             counts[base] = counts.get(base, 1) + 1
             name = f"{base} ({counts[base]})"
         result[name] = None
     return list(result)
+
+
+def labels_of(words: Iterable[str]) -> list[str]:
+    """Return distinct labels."""
+    return unique_names(words, "value", clean_label)
 
 
 def plain_number(value: float) -> str:

@@ -29,11 +29,9 @@ def with_values(run, values, transfer=None):
 
 
 def test_mean_and_interval_are_over_repetitions(run):
-    values = np.array([[10.0, 20.0], [14.0, 22.0], [15.0, 33.0]])
-    found = effective_samples(with_values(run, values))
+    found = effective_samples(with_values(run, [[10.0, 20.0], [14.0, 22.0], [15.0, 33.0]]))
     expected = stats.t.interval(0.95, 2, loc=19.0, scale=stats.sem([15.0, 18.0, 24.0]))
-    assert found.mean == pytest.approx(19.0)
-    assert (found.low, found.high) == pytest.approx(expected)
+    assert (found.mean, found.low, found.high) == pytest.approx((19.0, *expected))
     assert found.own == 10.0
 
 

@@ -109,8 +109,7 @@ def test_headlines_by_hand(result):
     for kind, values in expected.items():
         np.testing.assert_allclose(result.per_repetition("forward_backward", kind), values)
         headline = result.headline(kind)["forward_backward"]
-        assert headline.mean == pytest.approx(values.mean())
-        assert headline.stderr == pytest.approx(values.std(ddof=1) / np.sqrt(3))
+        assert (headline.mean, headline.stderr) == pytest.approx((values.mean(), values.std(ddof=1) / np.sqrt(3)))
 
 
 def test_as_the_script_prints_with_as_many_backward_steps_as_tasks():

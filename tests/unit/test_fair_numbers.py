@@ -32,14 +32,10 @@ def settling_tasks():
         yield np.column_stack([np.ones(40), centre + generator.normal(size=(40, 6)) + y[:, None]]), y
 
 
-def steps_of(tasks, preset="recommended", **options):
-    learner = Learner(resolve_settings(preset, b=2, **options), 2)
-    return [learner.step(X1, y) for X1, y in tasks]
-
-
 class TestReference:
     def test_where_each_task_alone_has_all_shares_all_rules_are_the_single_task_rule(self):
-        steps = steps_of(flipping_tasks(16, 12))
+        learner = Learner(resolve_settings("recommended", b=2), 2)
+        steps = (learner.step(X1, y) for X1, y in flipping_tasks(16, 12))
         alone = [step for step in steps if step.choices["rate inf"] > 0.999]
         assert len(alone) > 5
         for step in alone:

@@ -204,6 +204,38 @@ def test_the_rows_given_come_back_with_the_answers(model, tmp_path):
     assert csv_text(from_file).splitlines()[1].split(",")[6] == "'=1+1"
 
 
+HARD = [("<=50K", ">50K"), ("+", "-"), ("=R&B", "R＆B"), ("(0, 5]", "(0, 5)"), ("x" * 240, "x" * 240 + " [y]")]
+
+
+@pytest.mark.parametrize("labels", HARD, ids=["markup", "signs", "look alike", "brackets", "long"])
+def test_labels_are_those_of_the_table_and_words_mean_the_same_in_the_next(labels):
+    rain, sites = {"no": labels[0], "yes": labels[1]}, {"north": "<a>", "south": "‹a›", "east": "[a]"}
+    frame, later = (months(count).replace({"rain": rain, "site": sites}) for count in (4, 5))
+    for table in (frame, frame.to_csv(index=False).encode()):
+        sequence, last = imrc.tasks_from(table, target="rain", by="day", period="month"), later.tail(25)
+        model = again(fit_model(sequence, strategy="forward", settings=RunSettings(b=2)))
+        assert sequence.classes.tolist() == model.classes.tolist() == sorted(labels)
+        assert len(set(names := model.class_names)) == 2 > max(map(len, names)) / 40
+        assert (names, set("<>[]&") & set("".join(names))) == (sequence.class_names, set())
+        scored = model.predict_frame(table)
+        assert scored["rain"].tolist() == frame["rain"].tolist()
+        assert (scored["predicted rain"] == frame["rain"]).mean() > 0.6
+        assert list(scored.columns[-2:]) == [f"probability of {name}" for name in names]
+        codes = model.recipe.apply(frame)[0][:, 1]
+        for _, alone in frame.groupby("site"):  # a word is known where the others are not
+            assert model.recipe.apply(alone)[0][:, 1].tolist() == codes[alone.index].tolist()
+        here, there = again(model).update(last, last["rain"]), model.update(last)
+        np.testing.assert_array_equal(here.predict_proba(frame), there.predict_proba(frame))
+
+
+def test_a_model_of_an_earlier_version_knows_words_as_they_are_shown():
+    shown, frame = (months().assign(rain=lambda f, sign=sign: sign + f["rain"]) for sign in "‹<")
+    model = fit_model(sequence_of(shown), strategy="forward", settings=RunSettings(b=2))
+    model.recipe.label.pop("names")
+    assert again(model).class_names == ("‹no", "‹yes")
+    assert again(model).recipe.apply(frame)[1].tolist() == shown["rain"].tolist()
+
+
 # Updates
 
 
@@ -230,10 +262,10 @@ def test_updates_that_cannot_be_are_refused(model):
     month = months(1, start=4)
     before = stored(model)
     for rows, labels, message in (
-        (month, ["maybe", "no"] + ["no"] * 23, "does not know 'maybe': its classes are 'no', 'yes'"),
+        (month, ["maybe", "no"] + ["no"] * 23, "Row 1 has the unknown label 'maybe'; .* are 'no' and 'yes'"),
         (month, ["no"], r"one label per row: there are 25 rows, and labels have shape \(1,\)"),
         (month.drop(columns="rain"), None, r"no labels in a column 'rain'. Pass them: update\(rows, labels\)"),
-        (month.assign(rain=["", *["no"] * 24]), None, "does not know ''"),
+        (month.assign(rain=["no", "", *["no"] * 23]), None, "Row 2 has no label"),
         (months(2, start=4), None, "belong to 2 tasks"),
         (months(1, start=3), None, "learnt task '2023-04' already. For more rows of it, give them a new name="),
     ):
@@ -289,21 +321,17 @@ def changed(change, compression: int = zipfile.ZIP_STORED) -> bytes:
     return file.getvalue()
 
 
-def of(told: dict, name: str = "model") -> dict:
-    return told["model"]["of"]
-
-
 NESTED = '{"many":"list","most":null,"of":[' * 400 + "]}" * 400
 HOSTILE = {
     "another schema": lambda told, arrays: told.update(schema="else"),
-    "an unknown class": lambda told, arrays: of(told).update(_map={"made": "Popen", "of": {"args": "ls"}}),
-    "an unknown function": lambda told, arrays: of(told).update(_map={"known": "system"}),
-    "a method replaced": lambda told, arrays: of(told)["_learner"]["of"].update(step="x"),
-    "another kind of map": lambda told, arrays: of(told).update(_map={"made": "Identity", "of": {"width": 10**9}}),
-    "an attribute too many": lambda told, arrays: of(told).update(more=1),
+    "an unknown class": lambda told, arrays: told["model"]["of"].update(_map={"made": "Popen", "of": {"args": "ls"}}),
+    "an unknown function": lambda told, arrays: told["model"]["of"].update(_map={"known": "system"}),
+    "a method replaced": lambda told, arrays: told["model"]["of"]["_learner"]["of"].update(step="x"),
+    "another map": lambda told, arrays: told["model"]["of"].update(_map={"made": "Identity", "of": {"width": 10**9}}),
+    "an attribute too many": lambda told, arrays: told["model"]["of"].update(more=1),
     "no attributes": lambda told, arrays: told.update(model={"made": "Model", "of": {}}),
-    "an unknown strategy": lambda told, arrays: of(told).update(strategy="best"),
-    "an array that is not there": lambda told, arrays: of(told).update(classes={"array": 10**6}),
+    "an unknown strategy": lambda told, arrays: told["model"]["of"].update(strategy="best"),
+    "an array that is not there": lambda told, arrays: told["model"]["of"].update(classes={"array": 10**6}),
     "nested without end": lambda told, arrays: told.update(model=json.loads(NESTED)),
     "objects": lambda told, arrays: arrays.update({"0": np.array([print, len], dtype=object)}),
     "other sizes": lambda told, arrays: arrays.update({name: one[:1] for name, one in arrays.items() if one.ndim}),
@@ -323,7 +351,7 @@ def test_other_files_and_other_versions_end_in_a_sentence(tmp_path, model):
     for key, value in (("version", "9.0.0"), ("layout", 0)):
         with pytest.raises(InputError, match=r"saved by imrc .* learn the model again"):
             imrc.load(io.BytesIO(changed(lambda told, arrays, key=key, value=value: told.update({key: value}))))
-    for content in (b"", b"PK\x03\x04", b"a,b\n1,2\n", zipfile_of_nothing()):
+    for content in (b"", b"PK\x03\x04", b"a,b\n1,2\n", b"PK\x05\x06" + bytes(18)):  # a zip without files
         (tmp_path / "x.imrc").write_bytes(content)
         with pytest.raises(InputError, match=r"x\.imrc is not a model"):
             imrc.load(tmp_path / "x.imrc")
@@ -346,12 +374,6 @@ def test_whoever_changes_what_is_held_raises_the_number_of_the_layout():
         look(pack(made(strategy, preset), []))
     told = hashlib.sha256(repr(sorted(held)).encode()).hexdigest()[:8]
     assert (LAYOUT, told) == (7, "c815d948"), "raise LAYOUT in imrc/model/_file.py: old files no longer match"
-
-
-def zipfile_of_nothing() -> bytes:
-    file = io.BytesIO()
-    zipfile.ZipFile(file, "w").close()
-    return file.getvalue()
 
 
 # The command line

@@ -47,8 +47,7 @@ def test_same_iterates_as_whole_array_numpy(mode, n, features, n_classes):
         # Rounding only: the operations are the same, their order is not.
         np.testing.assert_allclose(solution.last, last.ravel(), rtol=0, atol=1e-11)
         np.testing.assert_allclose(solution.mu, best.ravel(), rtol=0, atol=1e-11)
-        assert solution.value == pytest.approx(value, abs=1e-11)
-        assert solution.last_value == pytest.approx(last_value, abs=1e-11)
+        assert (solution.value, solution.last_value) == pytest.approx((value, last_value), abs=1e-11)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 6])
@@ -80,8 +79,7 @@ def test_value_belongs_to_mu_and_improves_on_the_candidate(rng):
     candidate = rng.normal(size=tau.shape)
     solution = solve(X1[:, 1:], tau.ravel(), lam.ravel(), warm_start=candidate.ravel(), max_iter=50, n_classes=2)
     again, last = (objective(X1, tau, lam, point.reshape(tau.shape))[0] for point in (solution.mu, solution.last))
-    assert solution.value == pytest.approx(again, abs=1e-12)
-    assert solution.last_value == pytest.approx(last, abs=1e-12)
+    assert (solution.value, solution.last_value) == pytest.approx((again, last), abs=1e-12)
     assert solution.value <= min(objective(X1, tau, lam, candidate)[0], last)
 
 
