@@ -115,9 +115,29 @@ def check_real(
     return number
 
 
+def check_labels(name: str, labels: ArrayLike) -> NDArray[Any]:
+    """Return labels as an array of numbers or of strings; InputError if one is missing, or they are both."""
+    # A list of words and gaps, or of numbers, would become an array of words.
+    found = np.asarray(labels, dtype=None if hasattr(labels, "dtype") else object)
+    if found.dtype.kind == "O":
+        given = found.ravel().tolist()
+        for row, one in enumerate(given):
+            if type(one).__name__ in ("NoneType", "NAType") or one != one:
+                raise InputError(f"{name} has a missing label at row {row}.")
+            if isinstance(one, str) != isinstance(given[0], str):
+                raise InputError(f"{name} mixes words and others: {given[0]!r} at row 0, {one!r} at row {row}.")
+        found = np.array(given).reshape(found.shape)
+        found = found.astype(str) if found.dtype.kind == "O" else found
+    if found.dtype.kind in "fmM" and not np.isfinite(found).all():
+        raise InputError(f"{name} has a missing or infinite label at row {int(np.argmin(np.isfinite(found)))}.")
+    return found
+
+
 def check_matrix(name: str, value: ArrayLike, *, allow_missing: bool = False) -> NDArray[np.float64]:
     """Return `value` as a two-dimensional float64 array without infinite, and unless allowed missing, entries."""
     try:
+        if hasattr(value, "dtype") and np.iscomplexobj(value):
+            raise TypeError("it has complex numbers.")
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must contain only numbers: {error}") from None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeGuard, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imrc._checks import InputError, InputTypeError, check_choice, check_int, check_matrix, check_real
+from imrc._checks import InputError, InputTypeError, check_choice, check_int, check_labels, check_matrix, check_real
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +45,7 @@ class Task:
     X : array-like of shape (n_samples, n_features)
         Instances. Finite numbers; stored as read-only float64.
     y : array-like of shape (n_samples,)
-        Labels: numbers or strings.
+        Labels: all numbers, or all strings.
     label : str
         Name shown to people, for example a year. If it is empty, the task's number is shown.
     allow_missing : bool
@@ -55,7 +55,8 @@ class Task:
     Raises
     ------
     ValueError
-        If shapes do not match, or a value is missing or infinite; the message names the row and the column.
+        If shapes do not match, a value is missing or infinite, or labels are both numbers and strings; the message
+        names the row and the column.
 
     Examples
     --------
@@ -70,15 +71,11 @@ class Task:
 
     def __post_init__(self) -> None:
         X = check_matrix("X", self.X, allow_missing=self.allow_missing)
-        y = np.asarray(self.y)
+        y = check_labels("y", self.y)
         if y.ndim != 1 or len(y) != len(X):
             raise ValueError(f"y must be one label per row of X: X has {len(X)} rows, y has shape {y.shape}.")
         if len(y) == 0:
             raise ValueError("A task needs at least one sample.")
-        if y.dtype.kind == "f" and not np.isfinite(y).all():
-            raise ValueError(f"y has a missing or infinite label at row {int(np.argmin(np.isfinite(y)))}.")
-        if y.dtype.kind == "O":
-            y = y.astype(str)
         object.__setattr__(self, "X", _frozen(X))
         object.__setattr__(self, "y", _frozen(y))
         object.__setattr__(self, "label", str(self.label))
@@ -170,6 +167,8 @@ class TaskSequence:
                 raise ValueError(
                     f"tasks[{number}] has {task.X.shape[1]} features, but the first task has {tasks[0].X.shape[1]}."
                 )
+        if len({task.y.dtype.kind in "US" for task in tasks}) > 1:
+            raise ValueError("Labels are words in some tasks and numbers in others.")
         seen = np.unique(np.concatenate([task.y for task in tasks]))
         classes = seen if self.classes is None else np.unique(np.asarray(self.classes))
         unknown = seen[~np.isin(seen, classes)]
@@ -221,22 +220,20 @@ class TaskSequence:
     def __add__(self, other: TaskSequence | Task) -> TaskSequence:
         """Return the tasks of both, in this order; InputError if their columns do not mean the same."""
         if isinstance(other, Task):
-            later, classes = [other], np.unique(other.y)
-        elif isinstance(other, TaskSequence):
-            later, classes = [*other.tasks], other.classes
-            for name in ("feature_names", "column_kinds", "categories"):
-                if getattr(self, name) != getattr(other, name):
-                    raise InputError(
-                        f"The sequences differ in {name}, so their columns do not mean the same. Make both at once: "
-                        "put the rows in one table, or the pairs in one list, and call imrc.tasks_from."
-                    )
-        else:
+            other = replace(self, tasks=(other,), classes=np.unique(other.y))
+        if not isinstance(other, TaskSequence):
             kind = type(other).__name__
             raise InputTypeError(f"A TaskSequence or a Task can be added, not {kind}. {how_to_make_tasks(other)}")
-        both, info = np.union1d(self.classes, classes), dict(self.info)
+        for name in ("feature_names", "column_kinds", "categories"):
+            if getattr(self, name) != getattr(other, name):
+                raise InputError(
+                    f"The sequences differ in {name}, so their columns do not mean the same. Make both at once: "
+                    "put the rows in one table, or the pairs in one list, and call imrc.tasks_from."
+                )
+        both, info = np.union1d(self.classes, other.classes), dict(self.info)
         if len(both) > len(self.classes):
             info.pop("class_names", None)
-        return replace(self, tasks=(*self.tasks, *later), classes=both, info=info, truth=None)
+        return replace(self, tasks=(*self.tasks, *other.tasks), classes=both, info=info, truth=None)
 
     def __repr__(self) -> str:
         return (
@@ -275,7 +272,7 @@ class TaskSequence:
 
     @property
     def class_names(self) -> tuple[str, ...]:
-        """Display names of the classes."""
+        """Display names of the classes; those of a table's labels are safe to show."""
         names = self.info.get("class_names")
         return tuple(map(str, names)) if names else tuple(map(str, self.classes))
 
@@ -289,9 +286,7 @@ class TaskSequence:
 
     def head(self, k: int) -> TaskSequence:
         """Return the first `k` tasks as a sequence (same classes, same truth); all if there are fewer."""
-        if check_int("k", k, 1) >= len(self):
-            return self
-        return replace(self, tasks=self.tasks[:k])
+        return self if check_int("k", k, 1) >= len(self) else self[:k]
 
     @cached_property
     def fingerprint(self) -> str:
@@ -325,12 +320,8 @@ def how_to_make_tasks(data: object) -> str:
     if isinstance(data, str | os.PathLike):
         named = 'imrc.datasets.load("NAME")'
         return f"Make tasks from a file with imrc.tasks_from({str(data)!r}, {of_table}; {named} gives a dataset."
-    if isinstance(data, list | tuple):
-        return (
-            "Make tasks with imrc.tasks_from([(X, y), (X, y), ...]), one pair per task, or imrc.tasks_from((X, y, "
-            "groups))."
-        )
-    return "Make tasks with imrc.tasks_from((X, y, groups)), where groups contains the task of each row."
+    pairs = "imrc.tasks_from([(X, y), (X, y), ...]), one pair per task, or " * isinstance(data, list | tuple)
+    return f"Make tasks with {pairs}imrc.tasks_from((X, y, groups)), where groups contains the task of each row."
 
 
 def checked_tasks(where: str, data: object) -> TaskSequence:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from imrc._checks import DataError, InputError, InputTypeError, check_int, check_matrix, check_names
+from imrc._checks import DataError, InputError, InputTypeError, check_int, check_labels, check_matrix, check_names
 from imrc.tables import READING, Source, open_table
 from imrc.tables.cut import cut_table
 from imrc.tables.sample import suggest
@@ -44,7 +45,7 @@ def tasks_from(
         that are numbers or dates are sorted; groups that are words keep the order in which they first appear. X
         is an array or a data frame, whose columns keep their names. Values may be missing.
     target : str or int, optional
-        Column to predict.
+        Column to predict: its name, or its position as an int from 0 or a text from "1".
     every : int, optional
         Rows per task, in the order of the rows.
     by : str or int, optional
@@ -102,7 +103,7 @@ def tasks_from(
         X, y, groups = (*data, None)[:3]
         if (groups is None) == (every is None):
             raise InputError("tasks_from((X, y)) needs every=, the rows per task; or give (X, y, groups).")
-        return _grouped(X, np.ravel(y), groups, every, name)
+        return _grouped(X, _flat(y), groups, every, name)
     if not isinstance(data, list | tuple) or not len(data):
         raise InputTypeError(f"tasks_from cannot make tasks of {type(data).__name__}. {how_to_make_tasks(data)}")
     if every is not None:
@@ -141,13 +142,18 @@ def _of_table(
     return replace(sequence, name=clean_name(name).rsplit(".", 1)[0]) if name else sequence
 
 
+def _flat(y: Any) -> NDArray[Any]:  # noqa: ANN401
+    """Return labels in one dimension; a list keeps its gaps, which an array of words would not."""
+    return np.ravel(y if hasattr(y, "dtype") else np.asarray(y, dtype=object))
+
+
 def _part(number: int, one: object) -> tuple[str, Any, Any]:
     """Return name, X and y of an entry of a list."""
     if isinstance(one, Task):
         return one.label, one.X, one.y
     if isinstance(one, list | tuple) and len(one) in (2, 3):
         name, X, y = one if len(one) == 3 else ("", *one)
-        return str(name), X, np.ravel(y)
+        return str(name), X, _flat(y)
     kind = f"{len(one)} parts" if isinstance(one, list | tuple) else type(one).__name__
     hint = " Of a frame: (frame.drop(columns=TARGET), frame[TARGET])." if is_frame(one) else ""
     raise InputTypeError(f"Entry {number + 1} of the list must be (X, y) or (name, X, y), got {kind}.{hint}")
@@ -165,17 +171,15 @@ def _of_parts(parts: Sequence[tuple[str, Any, Any]], name: str | None) -> TaskSe
         found = _of_frame(pd.concat([X for _, X, _ in parts]), np.concatenate([y for *_, y in parts]), places, name)
         # The order is the list's, because the cutter was given numbers instead of names.
         return replace(found, tasks=tuple(replace(task, label=parts[int(task.label)][0]) for task in found))
-    missing = False
-    for number, (label, X, y) in enumerate(parts):
-        rows = check_matrix(f"X of task {number + 1}", X, allow_missing=True)
-        if len(rows) != len(y):
-            message = f"X has length {len(rows)}, but y has length {len(y)}. Give one label per row."
-            raise InputError(f"Task {label or number + 1}: {message}")
-        if pd.isna(y).any():
-            raise InputError(f"y of task {number + 1} has a row without a label. Leave such rows out.")
-        missing |= bool(np.isnan(rows).any())
+    tasks = list[Task]()
+    for number, (label, X, y) in enumerate(parts, start=1):
+        try:
+            tasks.append(Task(X, y, label, True))
+        except ValueError as error:
+            raise InputError(f"Task {label or number}: {error}") from None
     # Whether values may be missing is decided for all tasks: a later one may have a gap where the first has none.
-    made = TaskSequence(tuple(Task(X, y, label, missing) for label, X, y in parts), name=name or "tasks")
+    missing = any(np.isnan(task.X).any() for task in tasks)
+    made = TaskSequence(tuple(replace(task, allow_missing=missing) for task in tasks), name=name or "tasks")
     if made.n_classes < 2:
         raise InputError("All labels are the same. Two or more classes are needed.")
     return made
@@ -185,6 +189,8 @@ def _grouped(X: Any, y: Any, groups: Any, every: int | None, name: str | None) -
     """Return tasks, each the rows of one group or the given number of rows."""
     import pandas as pd
 
+    if len(X) != len(y):
+        raise InputError(f"X has {len(X)} rows and y {len(y)}; these numbers must be equal.")
     if every is None:
         groups = np.ravel(groups)
         told = groups.astype(str) if groups.dtype.kind == "O" else groups
@@ -192,11 +198,11 @@ def _grouped(X: Any, y: Any, groups: Any, every: int | None, name: str | None) -
     else:
         size = check_int("every", every, 2, max(len(y), 2))
         codes, found = np.arange(len(y)) // size, [""] * (len(y) // size)
-    if not len(X) == len(y) == len(codes):
-        raise InputError(f"X has {len(X)} rows, y {len(y)} and groups {len(codes)}; these numbers must be equal.")
+    if len(X) != len(codes):
+        raise InputError(f"X has {len(X)} rows and groups {len(codes)}; these numbers must be equal.")
     if is_frame(X):
         return _of_frame(X, y, groups if every is None else every, name)
-    rows = check_matrix("X", X, allow_missing=True)
+    rows, y = check_matrix("X", X, allow_missing=True), check_labels("y", y)
     if every is None and (without := pd.isna(groups)).any():
         row = int(without.argmax()) + 1
         raise InputError(f"groups has no value in row {row}. Leave such rows out of X, y and groups.")

@@ -32,9 +32,9 @@ _AS_TEXT.column_types = dict.fromkeys((f"f{j}" for j in range(MAX_COLUMNS)), pa.
 
 @dataclass
 class _Raw:
-    """Names and cells (pyarrow arrays) before they are interpreted; `mark` is the usual decimal separator.
+    """Names and cells before they are interpreted: pyarrow arrays, or the type of those that cannot be.
 
-    `native` are the places of columns that the file itself has as numbers.
+    `mark` is the usual decimal separator, `native` are the places of columns that the file itself has as numbers.
     """
 
     names: list[str]
@@ -296,7 +296,7 @@ def _read_parquet(data: bytes, _reading: Reading) -> _Raw:
         # Reading checks neither the encoding of words nor the indices into a dictionary.
         table.validate(full=True)
     # Columns that cannot be used keep their place: columns are also named by position.
-    return _Raw(schema.names, [table.column(name) if name in kept else None for name in schema.names], "Parquet")
+    return _Raw(schema.names, [table.column(one.name) if one.name in kept else one.type for one in schema], "Parquet")
 
 
 def read_frame(frame: pd.DataFrame, name: str, reading: Reading) -> Table:
@@ -305,11 +305,12 @@ def read_frame(frame: pd.DataFrame, name: str, reading: Reading) -> Table:
     cells: list[Any] = []
     for j in range(frame.shape[1]):
         column = frame.iloc[:, j]
+        column = column.dt.to_timestamp() if hasattr(column.dtype, "freq") else column  # periods by their beginning
         try:
             found = pa.Array.from_pandas(column)
         except (pa.ArrowException, TypeError, ValueError):
             found = pa.array([None if value is None else str(value) for value in column], pa.string())
-        cells.append(pa.chunked_array(getattr(found, "chunks", [found])) if is_readable(found.type) else None)
+        cells.append(pa.chunked_array(getattr(found, "chunks", [found])) if is_readable(found.type) else found.type)
     raw = _Raw([str(name) for name in frame.columns], cells, "data frame")
     return _understood(raw, name or "table", reading, len(frame))
 
@@ -336,14 +337,15 @@ def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
 
 
 def _understood(raw: _Raw, title: str, reading: Reading, n_rows: int = 0) -> Table:
-    n_rows = n_rows or next((len(cells) for cells in raw.cells if cells is not None), 0)
+    n_rows = n_rows or next((len(cells) for cells in raw.cells if isinstance(cells, pa.ChunkedArray)), 0)
     if not n_rows:
         raise DataError("The table has column names but no rows." if raw.cells else "The table has no columns.")
     names, columns, preview = unique_names(raw.names), list[Column](), []
     for j, name in enumerate(names):
         cells = raw.cells[j]
-        if cells is None:
-            why = "contains times of day, durations, lists or other nested values, or bytes, and is left out"
+        if isinstance(cells, pa.DataType):
+            why = "contains times of day, durations, lists or other nested values, or bytes"
+            why = f"{why} (it is of type {clean_name(cells)}), and is left out"
             columns.append(Column(name, "empty", np.full(n_rows, np.nan), notes=(why,)))
         else:
             columns.append(understand(name, cells, reading, raw.mark, native=j in raw.native))
@@ -352,7 +354,7 @@ def _understood(raw: _Raw, title: str, reading: Reading, n_rows: int = 0) -> Tab
                 columns[-1] = replace(columns[-1], written=np.frombuffer(ended.buffers()[2], np.uint8))
         if "decimal" not in columns[-1].choices:
             raw.cells[j] = None  # each column's text is freed once it is understood
-        text = cells is not None and "string" in str(cells.type)
+        text = isinstance(cells, pa.ChunkedArray) and "string" in str(cells.type)
         preview.append(cells[:PREVIEW_ROWS].to_pylist() if text else columns[-1].words(PREVIEW_ROWS).tolist())
     # Columns that leave no doubt about the decimal mark decide for the others.
     sure = {column.decimal for column in columns if "decimal" not in column.choices} - {""}

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from imrc._checks import check_int
 from imrc.tables.cut import MAX_CLASSES, suggested_period
 from imrc.tables.table import Period, Table
 from imrc.tasks import MAX_TASKS
@@ -27,7 +28,7 @@ def sample_csv(rows: int = 2400, seed: int = 0) -> bytes:
     It holds 60 made-up pump readings a week. The settings at which a pump fails drift over the weeks.
     """
     generator = np.random.default_rng([seed, 6])
-    week = np.arange(rows) // 60
+    week = np.arange(check_int("rows", rows, 1)) // 60
     date = np.datetime64("2023-01-02") + (week * 7 + np.arange(rows) % 60 * 7 // 60).astype("timedelta64[D]")
     weeks = int(week[-1]) + 1
     drift = np.cumsum(generator.normal(0.0, 0.25, (weeks, 4)), axis=0)

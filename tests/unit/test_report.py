@@ -290,9 +290,10 @@ def test_a_frame_a_file_arrays_and_lists_make_the_same_tasks(weather, tmp_path):
     assert np.isnan(found[0].X).sum() == 1
     months = imrc.tasks_from(weather.set_index("day"), target="rain", by="day", period="month")
     assert months.labels == tuple(f"2020-0{month}" for month in range(1, 9))[: len(months)]
-    path = tmp_path / "weather.csv"
+    path, periods = tmp_path / "weather.csv", weather.assign(day=weather["day"].dt.to_period("D"))
     weather.to_csv(path, index=False)
-    assert imrc.tasks_from(path, target="rain", by="day", period="month").fingerprint == months.fingerprint
+    for table in (path, periods):  # a period is read as its first moment
+        assert imrc.tasks_from(table, target="rain", by="day", period="month").fingerprint == months.fingerprint
     assert imrc.tasks_from(pa.Table.from_pandas(weather), target="rain", every=60).fingerprint == found.fingerprint
     X, y, groups = weather[["wind", "sun"]], weather["rain"], np.repeat(["b", "a", "d", "c"], 60)
     grouped = imrc.tasks_from((X, y, groups))
@@ -323,11 +324,17 @@ def test_a_frame_a_file_arrays_and_lists_make_the_same_tasks(weather, tmp_path):
         (lambda X: imrc.tasks_from(X, target="rain", every=9, evry=3), "unknown option 'evry'"),
         (lambda X: imrc.tasks_from(np.eye(3)), r"imrc.tasks_from\(\(X, y, groups\)\)"),
         (lambda X: imrc.tasks_from((np.eye(3), [0, 1, 0])), "needs every="),
-        (lambda X: imrc.tasks_from((np.eye(3), [0, 1, 0], [1, 2])), "X has 3 rows, y 3 and groups 2"),
+        (lambda X: imrc.tasks_from((np.eye(3), [0, 1, 0], [1, 2])), "X has 3 rows and groups 2"),
+        (lambda X: imrc.tasks_from((np.eye(3), [0, 1]), every=9), "X has 3 rows and y 2; these numbers must be equal"),
+        (
+            lambda X: imrc.tasks_from(X.assign(t=X["day"] - X["day"][0]), "rain", by="t"),
+            r"'t': .*of type duration\(",
+        ),
+        (lambda X: imrc.datasets.sample_csv(0), "rows must be at least 1; got 0"),
         (lambda X: imrc.tasks_from([(np.eye(2), [0, 1]), 7]), r"Entry 2 .* must be \(X, y\) or \(name, X, y\)"),
         (lambda X: imrc.tasks_from({"sun": [1]}), r"imrc.tasks_from\(pandas.DataFrame\("),
         (lambda X: imrc.tasks_from(X, target="rain", every=0), "every .rows per task. must be at least 2; got 0"),
-        (lambda X: imrc.tasks_from([(np.eye(2), [0, 1]), ("b", np.eye(2), [1])]), "Task b: X .* 2, but y has length 1"),
+        (lambda X: imrc.tasks_from([(np.eye(2), [0, 1]), ("b", np.eye(2), [1])]), "Task b: y .* X has 2 rows, y has"),
         (lambda X: imrc.check(TWO, labels="no"), "labels must be True or False, got 'no'"),
         (lambda X: imrc.check(TWO, progress="yes"), "progress.* must be True or False"),
         (lambda X: imrc.tasks_from(X, target="rain", every=60, by="day"), "rows per task, or by=, .*; not both"),
@@ -342,7 +349,7 @@ def test_a_frame_a_file_arrays_and_lists_make_the_same_tasks(weather, tmp_path):
         (lambda X: TWO + X, r"not DataFrame. Make tasks from a data frame"),
         (lambda X: TWO + imrc.tasks_from(X, target="rain", every=60)[:1], "differ in feature_names"),
         (lambda X: imrc.tasks_from([(np.eye(2), [1, 1])]), "Two or more classes"),
-        (lambda X: imrc.tasks_from([(np.eye(2), pd.array(["a", None]))]), "y of task 1 has a row without a label"),
+        (lambda X: imrc.tasks_from([(np.eye(2), pd.array(["a", None]))]), "Task 1: y has a missing label at row 1"),
         (lambda X: imrc.tasks_from([(np.eye(2), [0, 1])], by="day"), "by is for a data frame or a file"),
         (lambda X: imrc.check(TWO, repetition=3), "Did you mean 'repetitions'"),
         (lambda X: imrc.check(TWO, methods=["gem"]), "imrc.evaluate"),

@@ -34,7 +34,12 @@ def test_values_are_copied_and_frozen():
         ([[1.0], [2.0]], [0], "one label per row"),
         ([["a"], ["b"]], [0, 1], "only numbers"),
         (np.zeros((0, 1)), [], "at least one sample"),
-        ([[1.0], [2.0]], [0.0, np.nan], "label at row 1"),
+        ([[1.0], [2.0]], [0.0, np.inf], "label at row 1"),
+        ([[1.0], [2.0]], ["a", np.nan], "missing label at row 1"),
+        ([[1.0], [2.0]], np.array(["a", None], object), "missing label at row 1"),
+        ([[1.0], [2.0]], np.array(["2020", "NaT"], "M8[D]"), "label at row 1"),
+        ([[1.0], [2.0]], [1, "1"], "mixes words and others: 1 at row 0, '1' at row 1"),
+        (np.array([[1.0], [2.0j]]), [0, 1], "only numbers: it has complex"),
     ],
 )
 def test_bad_task(X, y, message):
@@ -54,8 +59,9 @@ def test_sequence_with_too_few_classes_or_uneven_features():
         TaskSequence([Task([[0.0]], [3])], classes=[0, 1])
     with pytest.raises(ValueError, match=r"tasks\[1\] has 2 features, but the first task has 1"):
         TaskSequence([Task([[0.0]], [0]), Task([[0.0, 1.0]], [0])])
-    with pytest.raises(ValueError, match="at least one task"):
-        TaskSequence([])
+    for tasks, message in (([], "at least one task"), ([Task([[0.0]], [0]), Task([[0.0]], ["0"])], "words in some")):
+        with pytest.raises(ValueError, match=message):
+            TaskSequence(tasks)
 
 
 def test_blocks_drop_the_rest():
