@@ -94,7 +94,7 @@ def run_sweep(options: argparse.Namespace) -> int:
     path = default_store_path() if options.store is None else options.store
     if options.store is None:
         path.parent.mkdir(parents=True, exist_ok=True)
-    with ResultStore(path) as store:
+    with ResultStore(path, create=True) as store:
         return _sweep(spec, store, options)
 
 

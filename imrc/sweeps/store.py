@@ -40,8 +40,7 @@ _TOLD = {
     "FULL": "cannot grow: the disk (or quota) is full. Free some space and run the same command again",
     "READONLY": "cannot be written. Allow writing to the file and its folder, or choose another place with --store",
     "BUSY": f"has been locked by another program for {_BUSY_S:.0f} s. Close it and start again",
-    "CANTOPEN": "cannot be opened. It must be a file in an existing folder that you can read and write. To use "
-    "another place, give --store",
+    "CANTOPEN": "cannot be opened. It must be a file in an existing folder that you can read; imrc sweep creates it",
 }
 
 
@@ -52,15 +51,16 @@ class StoreError(OSError):
 class ResultStore(contextlib.AbstractContextManager["ResultStore"]):
     """Finished cells in one SQLite file that several processes may read and write at once; `in` looks for a key.
 
-    The file is made if it does not exist. Committed cells survive the end of any process. Every method may raise a
+    With `create`, a missing file is made. Committed cells survive the end of any process. Every method may raise a
     StoreError that says what to do.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, create: bool = False) -> None:
         self.path = Path(path).expanduser()
+        place = f"{self.path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
         with self._translated(), contextlib.ExitStack() as undo:
             # What may not be written is opened for reading; no file beside it is needed for that.
-            self._connection = sqlite3.connect(self.path, timeout=_BUSY_S, isolation_level=None)
+            self._connection = sqlite3.connect(place, uri=True, timeout=_BUSY_S, isolation_level=None)
             undo.callback(self.close)
             ours, version, tables = (
                 self._execute(question)[0][0]

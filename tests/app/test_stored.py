@@ -24,7 +24,7 @@ def swept(tmp_path_factory):
         datasets="random_walk", k=5, n=6, b=2, W=3, presets=("recommended", "paper"), features="standardised", seeds=4,
         repetitions=3, methods=("imrc", "majority"),
     )  # fmt: skip
-    with ResultStore(path) as store:
+    with ResultStore(path, create=True) as store:
         run_sweep(plan_sweep(spec, store), store)
     return path
 

@@ -19,7 +19,7 @@ def small_spec(**changes) -> SweepSpec:
 
 def serial(path: Path, spec: SweepSpec) -> ResultStore:
     """Run a sweep in this process from start to end."""
-    store = ResultStore(path)
+    store = ResultStore(path, create=True)
     plan = plan_sweep(spec, store)
     assert run_sweep(plan, store).ran == len(plan.cells)
     return store

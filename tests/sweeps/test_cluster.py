@@ -33,7 +33,8 @@ def cluster():
 def test_a_cluster_with_a_killed_worker_gives_the_serial_result_bit_for_bit(tmp_path, cluster):
     spec = small_spec()
     there = cluster(2)
-    with serial(tmp_path / "serial.sqlite", spec) as expected, ResultStore(tmp_path / "r.sqlite") as store:
+    place = tmp_path / "r.sqlite"
+    with serial(tmp_path / "serial.sqlite", spec) as expected, ResultStore(place, create=True) as store:
         plan = plan_sweep(spec, store)
         killed = []
 
@@ -50,7 +51,7 @@ def test_a_cluster_with_a_killed_worker_gives_the_serial_result_bit_for_bit(tmp_
 
 def test_no_scheduler_no_workers_and_no_dask_say_so(tmp_path, cluster, monkeypatch):
     monkeypatch.setattr("imrc.sweeps.execute._START_S", 1.0)
-    with ResultStore(tmp_path / "r.sqlite") as store:
+    with ResultStore(tmp_path / "r.sqlite", create=True) as store:
         plan = plan_sweep(small_spec(), store)
         for address in (cluster(0).scheduler_address, "tcp://127.0.0.1:9"):
             nobody = f"No Dask scheduler with workers answers at {address} .*dask scheduler.*dask worker {address}"
@@ -68,7 +69,7 @@ def test_a_scheduler_that_ends_is_said_and_what_is_done_is_kept(tmp_path, cluste
         if progress.done == 3:
             there.close()
 
-    with ResultStore(tmp_path / "r.sqlite") as store:
+    with ResultStore(tmp_path / "r.sqlite", create=True) as store:
         plan = plan_sweep(small_spec(repetitions=100), store)
         with pytest.raises(SchedulerError, match=f"The scheduler at {there.scheduler_address} is gone"):
             run_sweep(plan, store, scheduler=there.scheduler_address, progress=end_it, run=trivial)

@@ -20,7 +20,8 @@ pytestmark = pytest.mark.usefixtures("compiled")
 
 def test_worker_processes_give_the_serial_result_bit_for_bit_also_when_one_is_killed(tmp_path):
     spec = small_spec(n=5, features=("automatic", "rff"), methods=("imrc", "mer:argparse"), repetitions=2)
-    with serial(tmp_path / "serial.sqlite", spec) as expected, ResultStore(tmp_path / "parallel.sqlite") as store:
+    place = tmp_path / "parallel.sqlite"
+    with serial(tmp_path / "serial.sqlite", spec) as expected, ResultStore(place, create=True) as store:
         plan = plan_sweep(spec, store)
         others, killed, seen = set(multiprocessing.active_children()), [], []
 
@@ -40,7 +41,7 @@ def test_worker_processes_give_the_serial_result_bit_for_bit_also_when_one_is_ki
 
 
 def test_a_cell_that_ends_its_process_is_named_and_the_others_go_on(tmp_path):
-    with ResultStore(tmp_path / "r.sqlite") as store:
+    with ResultStore(tmp_path / "r.sqlite", create=True) as store:
         plan = plan_sweep(small_spec(), store)
         report = run_sweep(plan, store, jobs=2, run=cells.misbehaving)
         said = {(cell.settings.n, cell.settings.preset, cell.repetition): failure for cell, failure in report.failed}
@@ -62,7 +63,8 @@ def test_other_data_or_other_code_on_a_worker_is_a_failure():
 
 def test_what_another_sweep_finished_is_not_run_again(tmp_path):
     spec = small_spec()
-    with ResultStore(tmp_path / "r.sqlite") as store, ResultStore(tmp_path / "r.sqlite") as other:
+    place = tmp_path / "r.sqlite"
+    with ResultStore(place, create=True) as store, ResultStore(place) as other:
         plan = plan_sweep(spec, store)
         ours = run_sweep(plan_sweep(small_spec(n=5), other), other).ran
         calls = []
@@ -87,7 +89,7 @@ def look(progress):
     pages[progress.done] = int(open("/proc/self/statm").read().split()[1])
 
 
-with ResultStore(sys.argv[1]) as store:
+with ResultStore(sys.argv[1], create=True) as store:
     store._execute("PRAGMA synchronous = OFF")  # these cells need not outlive a power cut
     assert run_sweep(plan, store, jobs=2, run=cells.trivial, progress=look).ran == len(store) == 500
 print((pages[500] - pages[125]) * resource.getpagesize() / 2**20)

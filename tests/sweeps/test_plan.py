@@ -66,7 +66,7 @@ def test_without_k_each_dataset_has_its_own_number_of_tasks_and_must_be_here(rea
 
 
 def test_the_plan_knows_what_is_done(tmp_path):
-    with ResultStore(tmp_path / "r.sqlite") as store:
+    with ResultStore(tmp_path / "r.sqlite", create=True) as store:
         run_sweep(plan_sweep(small_spec(n=5), store), store)
         plan = plan_sweep(small_spec(repetitions=4), store)
         assert (len(plan.cells), len(plan.done), len(plan.waiting)) == (16, 6, 10)
