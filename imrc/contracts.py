@@ -217,6 +217,8 @@ def check_learner(make: Made, *, on_fail: OnFail = "raise") -> dict[str, str]:
     ------
     ContractError
         If contracts are broken; the message gives the reasons.
+    TypeError
+        If `make` cannot be called.
     """
     check_choice("on_fail", on_fail, get_args(OnFail))
     if not callable(make):
