@@ -215,8 +215,8 @@ def check_learner(make: Made, *, on_fail: OnFail = "raise") -> dict[str, str]:
 
     Raises
     ------
-    ContractError
-        If contracts are broken; the message gives the reasons.
+    ContractError, TypeError
+        If contracts are broken, with the reasons, or if `make` is a learner itself.
     TypeError
         If `make` cannot be called.
     """
