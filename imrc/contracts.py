@@ -215,10 +215,10 @@ def check_learner(make: Made, *, on_fail: OnFail = "raise") -> dict[str, str]:
 
     Raises
     ------
-    ContractError, TypeError
-        If contracts are broken, with the reasons, or if `make` is a learner itself.
+    ContractError
+        If contracts are broken; the message gives the reasons.
     TypeError
-        If `make` cannot be called.
+        If `make` cannot be called, as a learner itself.
     """
     check_choice("on_fail", on_fail, get_args(OnFail))
     if not callable(make):
