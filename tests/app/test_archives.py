@@ -25,7 +25,8 @@ def unpacked(tmp_path_factory) -> Path:
     """Return the contents of a wheel made from the source archive."""
     folder = tmp_path_factory.mktemp("archives")
     with tarfile.open(built("sdist", folder / "sdist", ROOT)) as archive:
-        archive.extractall(folder / "source", filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.4 and later have it
+        archive.extractall(folder / "source")
     (source,) = (folder / "source").iterdir()
     with zipfile.ZipFile(built("wheel", folder / "wheel", source)) as archive:
         archive.extractall(folder / "installed")
