@@ -68,8 +68,10 @@ def _in_store(sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult |
     """Return what `imrc sweep` has kept of a run; None if that is nothing, or cannot be read."""
     if len(settings.methods) != 1:
         return None
-    with contextlib.suppress(OSError, RuntimeError), ResultStore(default_store_path()) as kept:
-        return kept.result(sequence.fingerprint, settings)
+    with contextlib.suppress(OSError, RuntimeError):
+        if (path := default_store_path()).is_file():
+            with ResultStore(path) as kept:
+                return kept.result(sequence.fingerprint, settings)
     return None
 
 
