@@ -64,8 +64,7 @@ def pytest_xdist_setupnodes(config: pytest.Config) -> None:
     others = (
         "preset='paper', methods=('imrc', *imrc.baselines.PUBLISHED), repetitions=1); imrc.diagnostics.assess(tasks)"
     )
-    commands = [[sys.executable, "-c", start + rest] for rest in ("repetitions=1)", others)]
-    compiling = [subprocess.Popen(command, cwd=ROOT) for command in commands]
+    compiling = [subprocess.Popen([sys.executable, "-c", start + one], cwd=ROOT) for one in ("repetitions=1)", others)]
     # The same for modules that were installed without being translated: who collects the tests imports nearly all.
     if not Path(find_spec("streamlit").cached).exists():
         collect = "-m", "pytest", *config.invocation_params.args, "--collect-only", "-n0"

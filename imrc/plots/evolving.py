@@ -298,13 +298,10 @@ def watch_chart(story: pd.DataFrame, alpha: float = 0.05) -> go.Figure:
     top = max(2.0 / alpha, float(np.clip(story["evidence"].max(), _LEAST, _MOST)) * 2.0)
     powers = range(math.floor(math.log10(_LEAST)), math.ceil(math.log10(top)) + 1)
     powers = powers if len(powers) <= 6 else range(2 * math.ceil(powers[0] / 2), powers[-1] + 1, 2)
-    scale: dict[str, Any] = {"tickvals": [10.0**power for power in powers], "ticktext": list(map(_power, powers))}
+    words = [f"{10.0**power:,g}" if abs(power) < 4 else f"10<sup>{power}</sup>" for power in powers]
+    words = [f"over {word}" if 10.0**power >= _MOST else word for power, word in zip(powers, words, strict=True)]
+    scale: dict[str, Any] = {"tickvals": [10.0**power for power in powers], "ticktext": words}
     drawn.y(panel=1, type="log", range=[math.log10(_LEAST) - 0.2, math.log10(top)], **scale)
     drawn.y(panel=2, **decimals([0.0, *change]))
     drawn.y(panel=3, **decimals(story[["before", "after"]]))
     return drawn.figure(gap=0.09)
-
-
-def _power(power: int) -> str:
-    text = f"{10.0**power:,g}" if abs(power) < 4 else f"10<sup>{power}</sup>"
-    return f"over {text}" if 10.0**power >= _MOST else text

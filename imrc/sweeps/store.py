@@ -136,7 +136,8 @@ class ResultStore(contextlib.AbstractContextManager["ResultStore"]):
         table = table.astype(dict.fromkeys((*_SCORES[1:], "seconds", "wall_s", "state"), "float64"))
         table = table.astype({"b": "Int64", "W": "Int64", "n": "int64", "k": "int64", "repetition": "int64"})
         if current:
-            table = table[table["code"] == table["method"].map(_current)]
+            known = [one for one in set(table["method"]) if one == "imrc" or one.partition(":")[0] in registry]
+            table = table[table["code"] == table["method"].map({one: code_version(one) for one in known})]
         for name, wanted in filters.items():
             if name not in COLUMNS:
                 raise ValueError(f"{name!r} is not a column of the results, which are {', '.join(COLUMNS)}.")
@@ -170,8 +171,3 @@ def _preset(settings: RunSettings) -> str | None:
     if method_of(settings) != "imrc":
         return None
     return settings.preset + (f"(scenario={settings.scenario})" if settings.computed.scenario != "continual" else "")
-
-
-def _current(method: str) -> str | None:
-    """Code version of a method now, None for a method there is no longer."""
-    return code_version(method) if method == "imrc" or method.partition(":")[0] in registry else None

@@ -174,6 +174,11 @@ def cut_table(
     rows, edges = np.concatenate(kept), np.cumsum([0, *map(len, kept)])
     each = f", one per {period}{', named by its Monday' * (period == 'week')}" if period != "value" else ""
     notes.append(f"Tasks come {order}{each}.")
+    if by is not None and period not in ("value", "day"):  # on some days nobody works
+        starts = np.unique(periods_of(by.values[rows], period))
+        many = int((starts[-1] - starts[0]).astype(int)) // (7 if period == "week" else 1) + 1 - len(starts)
+        gap = f"Between the first and the last task, {many:,} {period}{'s have' if many > 1 else ' has'} no task."
+        notes += [f"{gap} A step over such a gap counts like any other."] * (many > 0)
     if by is not None and by.kind == "category":
         names = _shortened(names, notes)
         notes.append(

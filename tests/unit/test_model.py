@@ -167,8 +167,7 @@ def test_true_and_false_are_the_same_in_python_and_in_files(tmp_path):
     next_month = frame.tail(25)
     next_month.to_csv(tmp_path / "next.csv", index=False)  # True in place of true
     np.testing.assert_array_equal(model.predict_proba(tmp_path / "next.csv"), model.predict_proba(next_month))
-    here, there = again(model).update(next_month, next_month["rain"], name="a"), again(model)
-    there.update(tmp_path / "next.csv", name="a")
+    here, there = (again(model).update(rows, name="a") for rows in (next_month, tmp_path / "next.csv"))
     np.testing.assert_array_equal(here.predict_proba(frame), there.predict_proba(frame))
 
 

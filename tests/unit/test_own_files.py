@@ -362,11 +362,13 @@ def test_a_column_by_its_place():
 def test_quarters_make_tasks_and_are_never_taken_for_the_label():
     rows = "".join(f"{i * 37 % 160 * 7.5},{i % 70},20{18 + i // 80}-Q{i // 20 % 4 + 1}\n" for i in range(160))
     opened = here(f"revenue,x,quarter\n{rows}".encode())
-    guessed = suggest(opened)
-    assert (guessed.label, guessed.task, guessed.period) == (None, "quarter", "quarter")
+    assert [getattr(suggest(opened), one) for one in ("label", "task", "period")] == [None, "quarter", "quarter"]
     cut = cut_table(opened, label="revenue", task="quarter", threshold="median")
-    assert cut.sequence.labels[:2] == ("2018 Q1", "2018 Q2")
-    assert cut.sequence.class_names == ("above 596.25", "at most 596.25")
+    names = *cut.sequence.labels[:2], *cut.sequence.class_names
+    assert names == ("2018 Q1", "2018 Q2", "above 596.25", "at most 596.25")
+    fewer = "".join(line for line in rows.splitlines(keepends=True) if "2018-Q3" not in line)
+    gap = cut_table(here(f"r,x,q\n{fewer}"), label="r", task="q", threshold="median")
+    assert [any("1 quarter has no task" in note for note in one.notes) for one in (cut, gap)] == [False, True]
     for period, what in (("month", "one date per quarter"), ("decade", "period")):
         with pytest.raises(ValueError, match=what):
             cut_table(opened, label="revenue", task="quarter", period=period, threshold="median")
