@@ -320,7 +320,7 @@ def scored_in_words(model: Model, scored: pd.DataFrame, task: str = "next") -> t
     many = max(len(scored), 1)
     shares = listed([f"{one.rows:,} {one[1]} ({100 * one.rows / many:.1f} %)" for one in found.itertuples()], 6)
     totals = listed([f"{one.expected:,.1f} {one[1]}" for one in found.itertuples()], 6)
-    of = "the next task" if task == "next" else f"the task {task}"
+    of = f"the next task, after {model.tasks[-1]}" if task == "next" else f"the task {task}"
     rule = f"by the rule for {of} (strategy: {STRATEGY_TITLES[model.strategy].lower()})"
     said = f"{len(scored):,} rows were predicted {rule}: {shares}."
     return found, f"{said} For totals, use the sums of the probabilities: {totals}."

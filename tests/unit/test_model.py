@@ -414,7 +414,7 @@ def test_fit_and_predict_at_the_shell(tmp_path, capsys, monkeypatch):
     given, rows = (table.to_dict("records") for table in tables)
     answers = [row["predicted rain"] for row in rows]
     counts = " and ".join(f"{(n := answers.count(name))} {name} ({4 * n}.0 %)" for name in ("no", "yes"))
-    rule = "the rule for the next task (strategy: forward)"
+    rule = "the rule for the next task, after 2023-04 (strategy: forward)"
     assert output.out.startswith(f"25 rows were predicted by {rule}: {counts}. ")
     with pytest.warns(ReadingWarning):
         shares = imrc.load("m.imrc").predict_proba("next.csv")
