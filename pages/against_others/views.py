@@ -84,9 +84,11 @@ def measured_scores(choice: Choice, names: Sequence[str], kind: ScoreKind, head:
     # With a bar, the time left and Stop; who stopped it is told so.
     for number, run in enumerate(running.as_one("run_compared", choice, changes), start=1):
         found += [run] if run is not None and run.n_tasks == len(sequence) else []
-        if state.visit().job is not None and (known := methods_with(score_table(found), kind) if found else []):
-            ahead = comparison_summary(comparison_table(score_table(found), kind=kind), state.title_of(choice.dataset))
-            rules = len(methods_with(score_table(found[:1]), kind))
+        if state.visit().job is None or not found:
+            continue
+        so_far, rules = score_table(found), len(methods_with(score_table(found[0]), kind))
+        if known := methods_with(so_far, kind):
+            ahead = comparison_summary(comparison_table(so_far, kind=kind), state.title_of(choice.dataset))
             left = sum(rules if one["methods"] == ("imrc",) else 1 for one in changes[number:])
             slot.markdown(f"# {len(known)} of {len(known) + left} methods so far\n{ahead}")
     slot.empty()
